@@ -1,0 +1,12 @@
+//! What girih shares between compiler, runtime and simulator, and what needs neither MLIR nor CUDA nor I/O.
+//!
+//! | module | what it says |
+//! |---|---|
+//! | [`dtype`] | element types of tiles and arrays |
+//! | [`tensor_map`] | the 128-byte TMA descriptor as data, and every rule that the driver checks |
+//! | [`manifest`] | the launch manifest that travels with PTX |
+//! | [`device`] | what a thing that launches PTX must be able to do |
+pub mod device;
+pub mod dtype;
+pub mod manifest;
+pub mod tensor_map;

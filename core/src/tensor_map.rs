@@ -1,0 +1,124 @@
+//! The TMA tensor map (PTX ISA 9.4 section 5.5.8) as data.
+//!
+//! All lists are innermost dimension first, as in `cuTensorMapEncodeTiled`.
+use serde::{Deserialize, Serialize};
+
+/// Element format of a tensor map, by the CUDA driver's names (`CU_TENSOR_MAP_DATA_TYPE_*`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Format {
+    U8,
+    U16,
+    U32,
+    S32,
+    U64,
+    S64,
+    F16,
+    F32,
+    F64,
+    Bf16,
+    F32Ftz,
+    Tf32,
+    Tf32Ftz,
+    B4x16,
+    B4x16P64,
+    B6x16P32,
+}
+
+/// How 16-byte columns are permuted within 128-byte lines of shared memory, by absolute address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Swizzle {
+    #[default]
+    None,
+    B32,
+    B64,
+    B96,
+    B128,
+    B128Atom32,
+    B128Atom32Flip8,
+    B128Atom64,
+}
+
+/// Interleaved layouts `NC/8HWC8` (16-byte slices) and `NC/16HWC16` (32-byte slices).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Interleave {
+    #[default]
+    None,
+    B16,
+    B32,
+}
+
+/// What elements outside the tensor read as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fill {
+    /// Zero.
+    #[default]
+    Zero,
+    /// The special NaN 0x7ff7 in every 16 bits.
+    Nan,
+}
+
+/// Sector size that a miss promotes to in L2.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum L2Promotion {
+    #[default]
+    None,
+    B64,
+    B128,
+    B256,
+}
+
+/// Access mode and what only that mode has.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// A box of the tensor.
+    Tiled {
+        /// Elements of the box in each dimension, 1 to 256.
+        box_dims: Vec<u32>,
+    },
+    /// Columns of convolution windows; rank 3 to 5.
+    Im2col {
+        /// Lower corner offsets of the pixel box, W first, rank - 2 values.
+        lower: Vec<i32>,
+        /// Upper corner offsets of the pixel box, W first, rank - 2 values.
+        upper: Vec<i32>,
+        /// Channels that one pixel brings, 1 to 256.
+        channels_per_pixel: u32,
+        /// Pixels that one transfer brings, 1 to 1024.
+        pixels_per_column: u32,
+    },
+}
+
+/// Everything that one 128-byte descriptor holds.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct TensorMap {
+    /// Element format.
+    pub format: Format,
+    /// Global address of the first element.
+    pub address: u64,
+    /// Elements in each dimension; the rank is its length.
+    pub dims: Vec<u64>,
+    /// Byte distance between neighbours in dimensions 1 and up: rank - 1 values.
+    pub strides: Vec<u64>,
+    /// Tiled or im2col.
+    pub mode: Mode,
+    /// Traversal strides, 1 to 8, one for each dimension.
+    pub element_strides: Vec<u32>,
+    /// Interleaved layout.
+    pub interleave: Interleave,
+    /// Swizzle of the shared-memory image.
+    pub swizzle: Swizzle,
+    /// Out-of-bounds fill.
+    pub fill: Fill,
+    /// L2 promotion.
+    pub l2_promotion: L2Promotion,
+}

@@ -1,0 +1,2 @@
+//! Set-up and habits of the project as `cargo xtask ...`.
+fn main() {}

@@ -1,1 +1,2 @@
-//! girih.
+//! A simulator of the PTX machine: it runs the very PTX text that a GPU would get, thread by thread, over physical bytes.
+pub mod memory;

@@ -16,11 +16,17 @@ pub struct DeviceError {
 impl DeviceError {
     /// An error without a driver code.
     pub fn new(message: impl Into<String>) -> Self {
-        DeviceError { code: None, message: message.into() }
+        DeviceError {
+            code: None,
+            message: message.into(),
+        }
     }
     /// An error with the driver's name for it.
     pub fn with_code(code: impl Into<String>, message: impl Into<String>) -> Self {
-        DeviceError { code: Some(code.into()), message: message.into() }
+        DeviceError {
+            code: Some(code.into()),
+            message: message.into(),
+        }
     }
 }
 

@@ -1,6 +1,28 @@
-//! The TMA tensor map (PTX ISA 9.4 section 5.5.8) as data.
+//! The TMA tensor map (PTX ISA 9.4 section 5.5.8) as data, and everything that is known about it without a GPU.
 //!
-//! All lists are innermost dimension first, as in `cuTensorMapEncodeTiled`.
+//! | part | what it says |
+//! |---|---|
+//! | this file | the fields |
+//! | `codes` | the CUDA driver's numbers for them, and what each element format holds |
+//! | `swizzle` | the permutation of shared memory, as a function of the address |
+//! | `validate` | every rule that decides whether the driver encodes a map, all violations at once |
+//! | `access` | what the driver does not check: faults and stray writes of a transfer |
+//! | `image` | the shared-memory image: pitch, bytes, transaction count |
+//!
+//! All lists are innermost dimension first, as in `cuTensorMapEncodeTiled`. The rules are those that an H200 was measured
+//! to follow; where NVIDIA's text says otherwise, the measurement wins.
+mod access;
+mod codes;
+mod image;
+mod swizzle;
+mod validate;
+mod violation;
+
+pub use access::{Access, Direction};
+pub use codes::Code;
+pub use validate::{Candidate, Caps};
+pub use violation::{Rule, Violation};
+
 use serde::{Deserialize, Serialize};
 
 /// Element format of a tensor map, by the CUDA driver's names (`CU_TENSOR_MAP_DATA_TYPE_*`).

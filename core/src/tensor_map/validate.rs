@@ -1,0 +1,543 @@
+//! Every rule by which the driver accepts or refuses a tensor map, all violations at once.
+//!
+//! The rules were fitted to 18,000 answers of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col` on an H200, and the
+//! tests replay them. Three differ from NVIDIA's text: a dimension may be 2^32; strides have no relation to dimensions or
+//! to each other (0 broadcasts); one transfer may not exceed 228 KiB.
+use super::{
+    Code, Fill, Format, Interleave, L2Promotion, Mode, Rule, Swizzle, TensorMap, Violation, image::widest_inner,
+};
+
+/// What a target's tensor maps can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caps {
+    /// The target in words, for messages.
+    pub target: &'static str,
+    /// Whether the sub-byte formats exist.
+    pub sub_byte: bool,
+    /// Whether the 128-byte swizzles with 32- and 64-byte atoms exist.
+    pub swizzle_atoms: bool,
+    /// Whether the 96-byte swizzle exists.
+    pub swizzle_96: bool,
+}
+
+impl Caps {
+    /// `sm_90` and `sm_90a`, as measured.
+    pub const SM_90: Caps = Caps {
+        target: "sm_90",
+        sub_byte: false,
+        swizzle_atoms: false,
+        swizzle_96: false,
+    };
+    /// `sm_100`, `sm_110` and `sm_120`, by NVIDIA's text.
+    pub const SM_100: Caps = Caps {
+        target: "sm_100",
+        sub_byte: true,
+        swizzle_atoms: true,
+        swizzle_96: false,
+    };
+    /// `sm_103` and `sm_107`, by NVIDIA's text.
+    pub const SM_103: Caps = Caps {
+        target: "sm_103",
+        sub_byte: true,
+        swizzle_atoms: true,
+        swizzle_96: true,
+    };
+}
+
+/// A tensor map that may be wrong: numbers may have no name, and what is known only at launch may be missing. Fields are
+/// those of [`TensorMap`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Candidate {
+    pub format: Code<Format>,
+    /// `None` where known only at launch; rules about it are skipped then. So also in `dims` and `strides`.
+    pub address: Option<u64>,
+    pub dims: Vec<Option<u64>>,
+    pub strides: Vec<Option<u64>>,
+    pub mode: Mode,
+    pub element_strides: Vec<u32>,
+    pub interleave: Code<Interleave>,
+    pub swizzle: Code<Swizzle>,
+    pub fill: Code<Fill>,
+    pub l2_promotion: Code<L2Promotion>,
+}
+
+impl From<&TensorMap> for Candidate {
+    fn from(map: &TensorMap) -> Self {
+        Candidate {
+            format: map.format.into(),
+            address: Some(map.address),
+            dims: map.dims.iter().copied().map(Some).collect(),
+            strides: map.strides.iter().copied().map(Some).collect(),
+            mode: map.mode.clone(),
+            element_strides: map.element_strides.clone(),
+            interleave: map.interleave.into(),
+            swizzle: map.swizzle.into(),
+            fill: map.fill.into(),
+            l2_promotion: map.l2_promotion.into(),
+        }
+    }
+}
+
+impl TensorMap {
+    /// Whether the driver of a target with `caps` encodes this map; all broken rules otherwise.
+    pub fn validate(&self, caps: &Caps) -> Result<(), Vec<Violation>> {
+        let violations = Candidate::from(self).violations(caps);
+        if violations.is_empty() { Ok(()) } else { Err(violations) }
+    }
+}
+
+/// Bytes of the largest transfer that the driver encodes, by its own count (see [`Candidate::violations`]).
+const LARGEST_IMAGE: u64 = 228 * 1024;
+/// Largest dimension.
+const LARGEST_DIMENSION: u64 = 1 << 32;
+
+impl Candidate {
+    /// All rules of the driver that this candidate breaks, in a fixed order. Where a field is missing or broken so that
+    /// another rule has no meaning, that other rule is not reported.
+    pub fn violations(&self, caps: &Caps) -> Vec<Violation> {
+        let mut out = Vec::new();
+        self.check_enums(caps, &mut out);
+        if self.check_rank(&mut out) {
+            self.check_lengths(&mut out);
+        }
+        self.check_global(&mut out);
+        match &self.mode {
+            Mode::Tiled { box_dims } => self.check_box(box_dims, &mut out),
+            Mode::Im2col {
+                lower,
+                upper,
+                channels_per_pixel,
+                pixels_per_column,
+            } => {
+                self.check_im2col(lower, upper, *channels_per_pixel, *pixels_per_column, &mut out);
+            }
+        }
+        out
+    }
+
+    fn is_im2col(&self) -> bool {
+        matches!(self.mode, Mode::Im2col { .. })
+    }
+
+    fn sub_byte(&self) -> Option<Format> {
+        self.format.known().filter(|format| format.is_sub_byte())
+    }
+
+    fn check_enums(&self, caps: &Caps, out: &mut Vec<Violation>) {
+        let mut report = |rule, field: &str, value: String, bound: String, remedy: &str| {
+            out.push(Violation::new(rule, field, value, bound, remedy));
+        };
+        match self.format {
+            Code::Unknown(code) => report(
+                Rule::Format,
+                "format",
+                format!("driver code {code}"),
+                "the driver knows 0 (u8) to 15 (b6x16)".into(),
+                "use one of them",
+            ),
+            Code::Known(format) if format.is_sub_byte() && !caps.sub_byte => report(
+                Rule::Format,
+                "format",
+                format.name().into(),
+                format!("{} has no sub-byte tensor maps", caps.target),
+                "move the bytes as u8, or compile for sm_100a or later",
+            ),
+            Code::Known(_) => {}
+        }
+        match self.interleave {
+            Code::Unknown(code) => report(
+                Rule::Interleave,
+                "interleave",
+                format!("driver code {code}"),
+                "the driver knows 0 (none), 1 (16 bytes) and 2 (32 bytes)".into(),
+                "use one of them",
+            ),
+            Code::Known(interleave) => {
+                if let (true, Some(format)) = (interleave != Interleave::None, self.sub_byte()) {
+                    report(
+                        Rule::Interleave,
+                        "interleave",
+                        format!("{} bytes", interleave.alignment()),
+                        format!("format {} allows none", format.name()),
+                        "use interleave none",
+                    );
+                }
+            }
+        }
+        match self.swizzle {
+            Code::Unknown(code) => report(
+                Rule::Swizzle,
+                "swizzle",
+                format!("driver code {code}"),
+                "the driver knows 0 (none) to 3 (128), and 4 to 6 (128 with larger atoms)".into(),
+                "use one of them",
+            ),
+            Code::Known(Swizzle::B96) if !caps.swizzle_96 => report(
+                Rule::Swizzle,
+                "swizzle",
+                "96".into(),
+                format!("{} has no 96-byte swizzle", caps.target),
+                "use swizzle 32, 64 or 128, or compile for sm_103a",
+            ),
+            Code::Known(swizzle) if swizzle.atom_bytes() != 16 && !caps.swizzle_atoms => report(
+                Rule::Swizzle,
+                "swizzle",
+                swizzle.name().into(),
+                format!("{} has only 16-byte atoms", caps.target),
+                "use swizzle 128, or compile for sm_100a or later",
+            ),
+            Code::Known(swizzle) => {
+                if let Some(format) = self
+                    .sub_byte()
+                    .filter(|&format| !swizzle_fits_sub_byte(swizzle, format))
+                {
+                    report(
+                        Rule::Swizzle,
+                        "swizzle",
+                        swizzle.name().into(),
+                        format!("format {} allows none and 128", format.name()),
+                        "use swizzle 128 or none",
+                    );
+                }
+            }
+        }
+        if let Code::Unknown(code) = self.l2_promotion {
+            report(
+                Rule::L2Promotion,
+                "l2_promotion",
+                format!("driver code {code}"),
+                "the driver knows 0 (none) to 3 (256 bytes)".into(),
+                "use one of them",
+            );
+        }
+        match (self.fill, self.format) {
+            (Code::Unknown(code), _) => report(
+                Rule::Fill,
+                "fill",
+                format!("driver code {code}"),
+                "the driver knows 0 (zero) and 1 (NaN)".into(),
+                "use one of them",
+            ),
+            (Code::Known(Fill::Nan), Code::Known(format)) if !format.is_float() => report(
+                Rule::Fill,
+                "fill",
+                "NaN".into(),
+                format!("format {} has no NaN", format.name()),
+                "use fill zero or a floating-point format",
+            ),
+            _ => {}
+        }
+    }
+
+    /// Reports a bad rank; whether the rank is good.
+    fn check_rank(&self, out: &mut Vec<Violation>) -> bool {
+        let rank = self.dims.len();
+        let interleaved = self
+            .interleave
+            .known()
+            .is_some_and(|interleave| interleave != Interleave::None);
+        let (least, what) = match (self.is_im2col(), interleaved) {
+            (true, _) => (3, "im2col needs 3 to 5"),
+            (false, true) => (3, "interleave needs 3 to 5"),
+            (false, false) => (1, "a tensor map has 1 to 5 dimensions"),
+        };
+        let good = (least..=5).contains(&rank);
+        if !good {
+            let remedy = if rank < least {
+                "add dimensions of size 1"
+            } else {
+                "fold dimensions or split the tensor"
+            };
+            out.push(Violation::new(Rule::Rank, "rank", rank, what, remedy));
+        }
+        good
+    }
+
+    fn check_lengths(&self, out: &mut Vec<Violation>) {
+        let rank = self.dims.len();
+        let mut expect = |field: &str, found: usize, expected: usize| {
+            if found != expected {
+                out.push(Violation::new(
+                    Rule::ListLength,
+                    field,
+                    format!("a list of {found}"),
+                    format!("rank {rank} needs {expected}"),
+                    "give one value for each, innermost first",
+                ));
+            }
+        };
+        expect("strides", self.strides.len(), rank - 1);
+        expect("element_strides", self.element_strides.len(), rank);
+        match &self.mode {
+            Mode::Tiled { box_dims } => expect("box", box_dims.len(), rank),
+            Mode::Im2col { lower, upper, .. } => {
+                expect("lower", lower.len(), rank - 2);
+                expect("upper", upper.len(), rank - 2);
+            }
+        }
+    }
+
+    fn check_global(&self, out: &mut Vec<Violation>) {
+        let wide = matches!(self.format, Code::Known(Format::B4x16P64 | Format::B6x16P32));
+        let interleave = self.interleave.known().unwrap_or(Interleave::None);
+        let alignment = if wide { 32 } else { interleave.alignment() };
+        let why = match (alignment, wide) {
+            (16, _) => "must be a multiple of 16".to_string(),
+            (_, false) => "interleave 32 needs a multiple of 32".to_string(),
+            (_, true) => "this format needs a multiple of 32".to_string(),
+        };
+        if let Some(address) = self.address.filter(|address| address % alignment != 0) {
+            out.push(Violation::new(
+                Rule::AddressAlignment,
+                "address",
+                format!("{address:#x}"),
+                why.clone(),
+                "start the tensor at an aligned element",
+            ));
+        }
+        for (i, &size) in self.dims.iter().enumerate() {
+            let Some(size) = size else { continue };
+            if !(1..=LARGEST_DIMENSION).contains(&size) {
+                let remedy = if size == 0 {
+                    "launch nothing for an empty tensor"
+                } else {
+                    "split the tensor"
+                };
+                out.push(Violation::new(
+                    Rule::Dimension,
+                    format!("dims[{i}]"),
+                    size,
+                    "1 to 2^32 is allowed",
+                    remedy,
+                ));
+            }
+        }
+        if let (Some(format), Some(&Some(inner))) = (self.sub_byte(), self.dims.first()) {
+            let multiple = if format == Format::B4x16 { 2 } else { 128 };
+            if inner % multiple != 0 {
+                out.push(Violation::new(
+                    Rule::Dimension,
+                    "dims[0]",
+                    inner,
+                    format!("format {} needs a multiple of {multiple}", format.name()),
+                    "pad the rows of the tensor",
+                ));
+            }
+        }
+        for (i, &stride) in self.strides.iter().enumerate() {
+            let Some(stride) = stride else { continue };
+            let field = format!("strides[{i}]");
+            if stride % alignment != 0 {
+                let remedy = format!("pad to {} bytes", stride.div_ceil(alignment).saturating_mul(alignment));
+                out.push(Violation::new(
+                    Rule::StrideAlignment,
+                    field.clone(),
+                    format!("{stride} bytes"),
+                    why.clone(),
+                    remedy,
+                ));
+            }
+            if stride >= 1 << 40 {
+                let remedy = "split the tensor along this dimension";
+                let value = format!("{stride} bytes");
+                out.push(Violation::new(
+                    Rule::StrideRange,
+                    field,
+                    value,
+                    "must be less than 2^40",
+                    remedy,
+                ));
+            }
+        }
+        for (i, &stride) in self.element_strides.iter().enumerate() {
+            if !(1..=8).contains(&stride) {
+                let field = format!("element_strides[{i}]");
+                let remedy = "use 1 for a dense box, or put the step into the tensor's stride";
+                out.push(Violation::new(
+                    Rule::ElementStride,
+                    field,
+                    stride,
+                    "1 to 8 is allowed",
+                    remedy,
+                ));
+            }
+        }
+    }
+
+    fn check_box(&self, box_dims: &[u32], out: &mut Vec<Violation>) {
+        for (i, &size) in box_dims.iter().enumerate() {
+            if !(1..=256).contains(&size) {
+                let remedy = if size == 0 {
+                    "use at least 1"
+                } else {
+                    "split the box into several transfers"
+                };
+                let field = format!("box[{i}]");
+                out.push(Violation::new(
+                    Rule::BoxDimension,
+                    field,
+                    size,
+                    "1 to 256 is allowed",
+                    remedy,
+                ));
+            }
+        }
+        let Some(&inner) = box_dims.first() else { return };
+        self.check_inner("box[0]", inner, out);
+
+        // The driver counts whole steps of the traversal stride, in every dimension, and neither gaps between rows nor
+        // the bytes of interleaved slices.
+        let Some(format) = self.format.known() else { return };
+        if self.element_strides.len() != box_dims.len() || self.element_strides.contains(&0) {
+            return;
+        }
+        let steps = box_dims
+            .iter()
+            .zip(&self.element_strides)
+            .map(|(&size, &stride)| u64::from(size / stride));
+        let elements = steps.fold(1, u64::saturating_mul);
+        self.check_size("box", elements, format, out);
+    }
+
+    fn check_size(&self, field: &str, elements: u64, format: Format, out: &mut Vec<Violation>) {
+        let bytes = elements.saturating_mul(format.shared_bits()) / 8;
+        if bytes > LARGEST_IMAGE {
+            out.push(Violation::new(
+                Rule::ImageSize,
+                field,
+                format!("{bytes} bytes"),
+                format!("one transfer moves at most {LARGEST_IMAGE} (228 KiB)"),
+                "split it into several transfers",
+            ));
+        }
+    }
+
+    /// Rules about the bytes of the innermost box dimension.
+    fn check_inner(&self, field: &str, elements: u32, out: &mut Vec<Violation>) {
+        let Some(format) = self.format.known() else { return };
+        if matches!(format, Format::B4x16P64 | Format::B6x16P32) && elements != 128 {
+            let bound = format!("format {} needs exactly 128", format.name());
+            out.push(Violation::new(
+                Rule::InnerMultiple,
+                field,
+                format!("{elements} elements"),
+                bound,
+                "use 128",
+            ));
+            return;
+        }
+        let bits = u64::from(elements) * format.shared_bits();
+        let value = format!("{} bytes", bits / 8);
+        if !bits.is_multiple_of(128) {
+            let step = 128 / format.shared_bits();
+            let next = u64::from(elements).div_ceil(step) * step;
+            let remedy = format!("use {next} elements; what lies outside the tensor is filled");
+            out.push(Violation::new(
+                Rule::InnerMultiple,
+                field,
+                value.clone(),
+                "must be a multiple of 16",
+                remedy,
+            ));
+        }
+        let (Some(swizzle), Some(Interleave::None)) = (self.swizzle.known(), self.interleave.known()) else {
+            return;
+        };
+        let Some(span) = swizzle.span_bytes().filter(|span| bits > span * 8) else {
+            return;
+        };
+        let wider = [Swizzle::B64, Swizzle::B128]
+            .into_iter()
+            .find(|wider| wider.span_bytes() >= Some(bits.div_ceil(8)));
+        let split = match field {
+            "box[0]" => "split the box",
+            _ => "bring fewer channels",
+        };
+        let remedy = match wider {
+            Some(wider) => format!("use swizzle {} or {split}", wider.name()),
+            None => format!(
+                "{split} into parts of at most {} elements",
+                widest_inner(format, swizzle)
+            ),
+        };
+        let bound = format!("swizzle {} allows at most {span}", swizzle.name());
+        out.push(Violation::new(Rule::InnerSpan, field, value, bound, remedy));
+    }
+
+    fn check_im2col(&self, lower: &[i32], upper: &[i32], channels: u32, pixels: u32, out: &mut Vec<Violation>) {
+        for (rule, field, value, most) in [
+            (Rule::ChannelsPerPixel, "channels_per_pixel", channels, 256),
+            (Rule::PixelsPerColumn, "pixels_per_column", pixels, 1024),
+        ] {
+            if !(1..=most).contains(&value) {
+                let remedy = "split the column into several transfers";
+                out.push(Violation::new(
+                    rule,
+                    field,
+                    value,
+                    format!("1 to {most} is allowed"),
+                    remedy,
+                ));
+            }
+        }
+        self.check_inner("channels_per_pixel", channels, out);
+        if let Some(format) = self.format.known() {
+            let elements = u64::from(channels) * u64::from(pixels);
+            self.check_size("channels_per_pixel x pixels_per_column", elements, format, out);
+        }
+
+        let rank = self.dims.len();
+        let limit: i32 = match rank {
+            3 => 1 << 15,
+            4 => 1 << 7,
+            5 => 1 << 4,
+            _ => return,
+        };
+        for (name, corners) in [("lower", lower), ("upper", upper)] {
+            for (k, &corner) in corners.iter().enumerate() {
+                if !(-limit..limit).contains(&corner) {
+                    out.push(Violation::new(
+                        Rule::CornerRange,
+                        format!("{name}[{k}]"),
+                        corner,
+                        format!("rank {rank} allows {} to {}", -limit, limit - 1),
+                        "move the rest of the corner into the tensor's address or dimensions",
+                    ));
+                }
+            }
+        }
+        let first_spatial = usize::from(self.interleave.known().is_none_or(|i| i == Interleave::None));
+        for (k, (&low, &high)) in lower.iter().zip(upper).enumerate() {
+            let Some(&Some(size)) = self.dims.get(first_spatial + k) else {
+                continue;
+            };
+            // The driver computes this in 32 bits and wraps, so that a dimension of 2^32 - 1 counts as -1.
+            let end = (size as i32).wrapping_add(high);
+            if end <= low {
+                out.push(Violation::new(
+                    Rule::CornerBox,
+                    format!("upper[{k}]"),
+                    high,
+                    format!(
+                        "dims[{}] + upper = {end} must be greater than lower = {low}",
+                        first_spatial + k
+                    ),
+                    "make the pixel box at least one pixel wide",
+                ));
+            }
+        }
+    }
+}
+
+/// Which swizzles the driver allows for a sub-byte format.
+fn swizzle_fits_sub_byte(swizzle: Swizzle, format: Format) -> bool {
+    match format {
+        Format::B4x16 => true,
+        Format::B4x16P64 => matches!(swizzle, Swizzle::None | Swizzle::B128 | Swizzle::B128Atom32),
+        _ => matches!(
+            swizzle,
+            Swizzle::None | Swizzle::B128 | Swizzle::B128Atom32 | Swizzle::B128Atom64
+        ),
+    }
+}

@@ -2,6 +2,22 @@
 //!
 //! It travels as JSON in the leading comment block of the PTX (see [`Manifest::to_ptx_comment`]), so that one file is
 //! enough to launch a kernel anywhere with no compiler present. Beside a cubin it is a sidecar file.
+//!
+//! | part | what it does |
+//! |---|---|
+//! | this file | the schema |
+//! | `eval` | evaluates [`Expr`] from the arguments, checked |
+//! | `template` | makes a tensor map from a [`TensorMapTemplate`] and the arguments |
+//! | `comment` | writes and reads the comment block |
+//! | `check` | finds references to what is not there |
+mod check;
+mod comment;
+mod eval;
+mod template;
+
+pub use comment::ManifestError;
+pub use eval::{Env, EvalError, EvalErrorKind};
+
 use crate::{
     dtype::DType,
     tensor_map::{Fill, Format, Interleave, L2Promotion, Swizzle},
@@ -212,4 +228,98 @@ pub struct TensorMapTemplate {
     pub fill: Fill,
     /// L2 promotion.
     pub l2_promotion: L2Promotion,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor_map::Mode;
+
+    /// Arguments of [`example`]: a 256x512 array of bf16 at 0x1000, and -7.
+    pub struct Arguments {
+        pub sizes: Vec<i64>,
+        pub strides: Vec<i64>,
+        pub scalar: i64,
+    }
+
+    impl Default for Arguments {
+        fn default() -> Self {
+            Arguments {
+                sizes: vec![256, 512],
+                strides: vec![512, 1],
+                scalar: -7,
+            }
+        }
+    }
+
+    impl Env for Arguments {
+        fn size(&self, arg: usize, dim: usize) -> Option<i64> {
+            (arg == 0).then(|| self.sizes.get(dim).copied())?
+        }
+        fn stride(&self, arg: usize, dim: usize) -> Option<i64> {
+            (arg == 0).then(|| self.strides.get(dim).copied())?
+        }
+        fn scalar(&self, arg: usize) -> Option<i64> {
+            (arg == 1).then_some(self.scalar)
+        }
+        fn address(&self, arg: usize) -> Option<u64> {
+            (arg == 0).then_some(0x1000)
+        }
+    }
+
+    /// One kernel that uses every kind of field.
+    pub fn example() -> Manifest {
+        let size = |dim| Expr::Size { arg: 0, dim };
+        let binary = |op, lhs, rhs| Expr::Binary(op, Box::new(lhs), Box::new(rhs));
+        Manifest {
+            schema: SCHEMA,
+            girih: "0.1.0".into(),
+            target: "sm_90a".into(),
+            kernels: vec![Kernel {
+                name: "scale".into(),
+                args: vec![
+                    Arg::Memref {
+                        name: "A".into(),
+                        dtype: DType::Bf16,
+                        shape: vec![None, None],
+                        strides: vec![None, Some(1)],
+                        align: 16,
+                    },
+                    Arg::Scalar {
+                        name: "n".into(),
+                        dtype: DType::I32,
+                    },
+                ],
+                params: vec![
+                    Param::Pointer { arg: 0 },
+                    Param::Size { arg: 0, dim: 0 },
+                    Param::Scalar { arg: 1 },
+                    Param::TensorMap { map: 0 },
+                ],
+                tensor_maps: vec![TensorMapTemplate {
+                    arg: 0,
+                    offset: Expr::Const(16),
+                    format: Format::Bf16,
+                    dims: vec![size(1), size(0)],
+                    strides: vec![binary(BinaryOp::Mul, Expr::Stride { arg: 0, dim: 0 }, Expr::Const(2))],
+                    mode: Mode::Tiled {
+                        box_dims: vec![64, 128],
+                    },
+                    element_strides: vec![1, 1],
+                    interleave: Interleave::None,
+                    swizzle: Swizzle::B128,
+                    fill: Fill::Zero,
+                    l2_promotion: L2Promotion::B128,
+                }],
+                grid: [
+                    binary(BinaryOp::CeilDivS, size(1), Expr::Const(64)),
+                    Expr::Const(1),
+                    Expr::Const(1),
+                ],
+                block: [128, 1, 1],
+                cluster: [1, 1, 1],
+                dynamic_shared_bytes: 0,
+            }],
+        }
+    }
 }

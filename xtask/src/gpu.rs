@@ -1,0 +1,195 @@
+//! `cargo xtask test-gpu`: GEMM shapes and every example on a CUDA device, through `girih run`.
+//!
+//! Also works as a copy inside `dist/`, on a machine with neither Rust nor the repository.
+use crate::{
+    command,
+    report::{Report, Tally},
+    workspace,
+};
+use anyhow::{Context, Result, bail};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// Where the suite runs.
+#[derive(clap::Args)]
+pub struct Args {
+    /// CUDA device number.
+    #[arg(long, default_value_t = 0)]
+    device: u32,
+}
+
+/// M, N, K of the GEMM: single rows and columns, primes, less than a tile, one past a tile, no K at all, and large.
+/// A and B travel by TMA, which takes rows of a multiple of 16 bytes: K is a multiple of 8.
+const GEMM_SHAPES: [[u32; 3]; 34] = [
+    [1, 1, 16],
+    [1, 1, 8],
+    [1, 256, 64],
+    [128, 1, 64],
+    [2, 3, 8],
+    [7, 5, 24],
+    [13, 17, 40],
+    [31, 37, 64],
+    [61, 67, 72],
+    [64, 64, 64],
+    [127, 127, 128],
+    [127, 257, 136],
+    [128, 128, 0],
+    [128, 128, 64],
+    [128, 256, 64],
+    [128, 256, 128],
+    [129, 257, 72],
+    [131, 263, 320],
+    [191, 193, 192],
+    [255, 511, 256],
+    [256, 256, 256],
+    [257, 509, 248],
+    [300, 200, 136],
+    [384, 640, 512],
+    [509, 521, 520],
+    [512, 512, 512],
+    [513, 511, 1024],
+    [640, 384, 2048],
+    [769, 1031, 136],
+    [1000, 1000, 1000],
+    [1021, 1023, 8],
+    [1024, 1024, 1024],
+    [1, 1021, 4096],
+    [2048, 64, 4096],
+];
+
+/// Runs the suite; an error where there is no GPU, since then nothing was tested.
+pub fn run(args: &Args) -> Result<bool> {
+    let (girih, examples) = installation()?;
+    let gpus = command::capture(Command::new("nvidia-smi").arg("-L")).unwrap_or_default();
+    if !gpus.contains("GPU ") {
+        bail!("no GPU: nvidia-smi lists none here, and nothing was run");
+    }
+    print!("{gpus}");
+    let device = format!("cuda:{}", args.device);
+    let mut report = Report::default();
+    report.stage("gemm", "gemm_explicit.mlir against its reference", || {
+        let source = examples.join("gemm_explicit.mlir");
+        let mut tally = Tally::default();
+        for (seed, [m, n, k]) in (1..).zip(GEMM_SHAPES) {
+            let mut launch = command::program(&girih)?;
+            launch
+                .arg("run")
+                .arg(&source)
+                .args(["--kernel", "gemm", "--device", &device]);
+            launch.args([
+                "--arg",
+                &format!("A=randn:bf16[{m},{k}]"),
+                "--arg",
+                &format!("B=randn:bf16[{k},{n}]"),
+            ]);
+            launch.args(["--arg", &format!("C=zeros:bf16[{m},{n}]"), "--reference", "@gemm_ref"]);
+            launch.args(["--seed", &seed.to_string()]);
+            tally.add(verdict(&format!("{m}x{n}x{k}"), &mut launch)?);
+        }
+        Ok(tally)
+    });
+    report.stage("examples", "as their RUN lines say, on the GPU", || {
+        let mut tally = Tally::default();
+        for source in workspace::files_with_extension(&examples, "mlir") {
+            let text = std::fs::read_to_string(&source).with_context(|| format!("cannot read {}", source.display()))?;
+            for words in run_lines(&text, &device) {
+                let mut launch = command::program(&girih)?;
+                launch.args(words.iter().map(|word| word.replace("%s", &source.to_string_lossy())));
+                let name = source.file_name().unwrap_or_default().to_string_lossy();
+                tally.add(verdict(&name, &mut launch)?);
+            }
+        }
+        Ok(tally)
+    });
+    Ok(report.finish())
+}
+
+/// One launch; what it said is shown only if it failed.
+fn verdict(name: &str, launch: &mut Command) -> Result<Tally> {
+    let output = command::output(launch)?;
+    let ok = output.status.success();
+    println!("{name}: {}", if ok { "ok" } else { "FAILED" });
+    if !ok {
+        println!("$ {}", command::display(launch));
+        print!(
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    Ok(Tally::one(ok))
+}
+
+/// The `girih run` lines among a file's lit RUN lines, as words after `girih`, moved to `device`.
+fn run_lines(text: &str, device: &str) -> Vec<Vec<String>> {
+    let mut joined = String::new();
+    for line in text.lines() {
+        if let Some((_, command)) = line.split_once("RUN:") {
+            match command.trim_end().strip_suffix('\\') {
+                Some(part) => joined.push_str(part),
+                None => joined.push_str(&format!("{}\n", command.trim_end())),
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for command in joined.lines() {
+        let command = command.split('|').next().unwrap_or_default();
+        let mut words = command.split_whitespace().map(str::to_owned);
+        let (Some(program), Some(verb)) = (words.next(), words.next()) else {
+            continue;
+        };
+        if !matches!(program.as_str(), "girih" | "%girih") || verb != "run" {
+            continue;
+        }
+        let mut arguments = vec![verb];
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "--device" => drop(words.next()),
+                _ if word.starts_with("--device=") => {}
+                _ => arguments.push(word.trim_matches(['\'', '"']).to_owned()),
+            }
+        }
+        arguments.extend(["--device".to_owned(), device.to_owned()]);
+        found.push(arguments);
+    }
+    found
+}
+
+/// `girih` and the examples: those beside this program in a `dist/`, or those of the repository.
+fn installation() -> Result<(PathBuf, PathBuf)> {
+    let here = env::current_exe().context("where this program lies is unknown")?;
+    if let Some(dir) = here
+        .parent()
+        .and_then(Path::parent)
+        .filter(|_| here.with_file_name("girih").is_file())
+        && dir.join("examples").is_dir()
+    {
+        return Ok((here.with_file_name("girih"), dir.join("examples")));
+    }
+    command::run(&mut command::cargo(&["build", "--workspace", "--bin", "girih"])?)?;
+    Ok((workspace::binary("girih")?, workspace::root()?.join("examples")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn run_lines_move_to_the_gpu() {
+        let text = "// RUN: girih compile %s\n// RUN: girih run %s --device sim \\\n// RUN:   --arg 'x=iota:i32[8]' | FileCheck %s\n";
+        let lines = run_lines(text, "cuda:1");
+        assert_eq!(
+            lines,
+            [["run", "%s", "--arg", "x=iota:i32[8]", "--device", "cuda:1"].map(String::from)]
+        );
+    }
+
+    #[test]
+    fn every_gemm_shape_has_rows_that_tma_takes() {
+        assert!(GEMM_SHAPES.len() >= 30);
+        assert!(GEMM_SHAPES.iter().all(|[_, _, k]| k % 8 == 0));
+    }
+}

@@ -1,0 +1,60 @@
+//! What can go wrong between a PTX file and a finished launch, one variant for each thing a person can act on.
+use girih_core::device::DeviceError;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Result of the runtime's calls.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A failure of the runtime. The text says what was expected, what was found and what to do.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// A file that cannot be read, written or understood.
+    #[error("{}: {message}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A SPEC that does not parse or that does not fit its argument.
+    #[error(transparent)]
+    Spec(#[from] crate::spec::SpecError),
+    /// PTX without a usable manifest, or a manifest that contradicts itself.
+    #[error("{0}")]
+    Manifest(String),
+    /// An argument that the kernel does not take.
+    #[error("kernel `{kernel}`, argument {argument}: {message}")]
+    Argument {
+        /// Kernel.
+        kernel: String,
+        /// Argument's name in the source.
+        argument: String,
+        /// Rule, value found, remedy.
+        message: String,
+    },
+    /// A launch that no device can make.
+    #[error("kernel `{kernel}`: {message}")]
+    Launch {
+        /// Kernel.
+        kernel: String,
+        /// Rule, value found, remedy.
+        message: String,
+    },
+    /// A wrong request to the runtime itself, such as an unknown kernel name.
+    #[error("{0}")]
+    Usage(String),
+    /// The device refused or failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
+impl Error {
+    /// An error about `path`.
+    pub fn file(path: &Path, message: impl ToString) -> Self {
+        Error::File {
+            path: path.to_owned(),
+            message: message.to_string(),
+        }
+    }
+}

@@ -53,7 +53,10 @@ pub fn ensure(packages: &[Package]) -> Result<()> {
         bail!("this system has no apt-get; install the packages named above, then run this again");
     }
     println!("Installing them with apt-get; this needs root and takes a few minutes.");
-    apt_get(&["update", "-qq"])?;
+    if let Err(error) = apt_get(&["update", "-qq"]) {
+        // One unreachable source of many is no reason to stop: the install says whether it mattered.
+        println!("{error:#}; going on with the lists that are here");
+    }
     let mut args = vec!["install", "--yes", "--no-install-recommends", "-qq"];
     args.extend(missing.iter().map(|package| package.name));
     apt_get(&args).with_context(|| {

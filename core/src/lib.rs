@@ -5,8 +5,10 @@
 //! | [`dtype`] | element types of tiles and arrays |
 //! | [`tensor_map`] | the 128-byte TMA descriptor as data, and every rule that the driver checks |
 //! | [`manifest`] | the launch manifest that travels with PTX |
+//! | [`number`] | bit-exact conversions between number formats |
 //! | [`device`] | what a thing that launches PTX must be able to do |
 pub mod device;
 pub mod dtype;
 pub mod manifest;
+pub mod number;
 pub mod tensor_map;

@@ -23,15 +23,13 @@ pub enum Error {
     /// PTX without a usable manifest, or a manifest that contradicts itself.
     #[error("{0}")]
     Manifest(String),
-    /// An argument that the kernel does not take.
-    #[error("kernel `{kernel}`, argument {argument}: {message}")]
-    Argument {
+    /// Arguments that the kernel does not take, all of them.
+    #[error("{}", join(kernel, problems))]
+    Arguments {
         /// Kernel.
         kernel: String,
-        /// Argument's name in the source.
-        argument: String,
-        /// Rule, value found, remedy.
-        message: String,
+        /// One for each broken rule.
+        problems: Vec<Problem>,
     },
     /// A launch that no device can make.
     #[error("kernel `{kernel}`: {message}")]
@@ -47,6 +45,20 @@ pub enum Error {
     /// The device refused or failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
+}
+
+/// One rule that an argument breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Argument's name in the source.
+    pub argument: String,
+    /// Rule, value found, remedy.
+    pub message: String,
+}
+
+fn join(kernel: &str, problems: &[Problem]) -> String {
+    let line = |p: &Problem| format!("kernel `{kernel}`, argument {}: {}", p.argument, p.message);
+    problems.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 impl Error {

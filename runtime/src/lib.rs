@@ -1,5 +1,18 @@
-//! girih's runtime.
+//! Launches compiled girih programs, with no compiler and no LLVM in sight.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`array`] | strided arrays in host memory, `.npy` files |
+//! | [`spec`] | what a user writes for an argument: `randn:bf16[512,256]` |
+//! | [`program`] | PTX with its launch manifest |
+//! | [`launch`] | every check before a launch, and the bytes of the parameters |
 pub mod array;
 pub mod error;
+pub mod launch;
+pub mod program;
 pub mod spec;
+#[cfg(test)]
+mod testing;
+
 pub use error::{Error, Result};
+pub use program::Program;

@@ -1,0 +1,178 @@
+//! Launches on arrays in host memory: copied to the device before, and back on request.
+use super::{Memref, Plan, Prepared, Value};
+use crate::{
+    array::Array,
+    error::{Error, Problem, Result},
+    program::Program,
+    spec::Scalar,
+};
+use girih_core::{
+    device::{Buffer, Device, ModuleId},
+    manifest::{Arg, Kernel},
+};
+
+/// The value of one argument in host memory.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HostValue {
+    /// An array.
+    Array(Array),
+    /// A number.
+    Scalar(Scalar),
+}
+
+/// Puts named values into the order of the kernel's arguments. Every name must be an argument's, once.
+pub fn bind<T>(kernel: &Kernel, named: Vec<(String, T)>) -> Result<Vec<T>> {
+    let names = || kernel.args.iter().map(Arg::name).collect::<Vec<_>>().join(", ");
+    let mut slots: Vec<Option<T>> = kernel.args.iter().map(|_| None).collect();
+    let mut problems = Vec::new();
+    for (name, value) in named {
+        let mut report = |message| {
+            problems.push(Problem {
+                argument: name.clone(),
+                message,
+            })
+        };
+        match kernel.args.iter().position(|arg| arg.name() == name) {
+            None => report(format!("the kernel has no such argument; it has {}", names())),
+            Some(slot) if slots[slot].is_some() => report("it is given twice".to_owned()),
+            Some(slot) => slots[slot] = Some(value),
+        }
+    }
+    for (arg, slot) in kernel.args.iter().zip(&slots) {
+        if slot.is_none() {
+            let message = format!("it is missing; give --arg {}=SPEC", arg.name());
+            problems.push(Problem {
+                argument: arg.name().to_owned(),
+                message,
+            });
+        }
+    }
+    if problems.is_empty() {
+        return Ok(slots.into_iter().flatten().collect());
+    }
+    Err(Error::Arguments {
+        kernel: kernel.name.clone(),
+        problems,
+    })
+}
+
+/// A kernel on a device with its arguments uploaded. Dropping it frees what it allocated.
+pub struct Session<'d> {
+    device: &'d mut dyn Device,
+    module: Option<ModuleId>,
+    buffers: Vec<Option<Buffer>>,
+    prepared: Prepared,
+}
+
+impl<'d> Session<'d> {
+    /// Checks the arguments, then loads the program, uploads the arrays and encodes the tensor maps.
+    pub fn new(device: &'d mut dyn Device, program: &Program, kernel: &Kernel, values: &[HostValue]) -> Result<Self> {
+        let target = &program.manifest().target;
+        program.check_target(&device.target())?;
+        // Every rule depends on an address only through its low bits, which an aligned stand-in shares with a buffer.
+        let stand_ins = device_values(
+            values,
+            &vec![
+                Some(Buffer {
+                    address: 1 << 32,
+                    bytes: 0
+                });
+                values.len()
+            ],
+        );
+        Plan::new(kernel, target, &stand_ins)?;
+        let empty = Prepared {
+            kernel: String::new(),
+            grid: [0; 3],
+            block: [1; 3],
+            cluster: [1; 3],
+            dynamic_shared_bytes: 0,
+            params: Vec::new(),
+        };
+        let mut session = Session {
+            device,
+            module: None,
+            buffers: Vec::new(),
+            prepared: empty,
+        };
+        session.module = Some(program.load_on(session.device)?);
+        for value in values {
+            let HostValue::Array(array) = value else {
+                session.buffers.push(None);
+                continue;
+            };
+            let buffer = session.device.allocate(array.bytes().len())?;
+            session.buffers.push(Some(buffer));
+            session.device.write(buffer, 0, array.bytes())?;
+        }
+        let values = device_values(values, &session.buffers);
+        session.prepared = Prepared::new(kernel, target, &values, session.device)?;
+        Ok(session)
+    }
+
+    /// The launch that [`Session::run`] makes.
+    pub fn prepared(&self) -> &Prepared {
+        &self.prepared
+    }
+
+    /// The device.
+    pub fn device(&self) -> &dyn Device {
+        self.device
+    }
+
+    /// Launches once and waits.
+    pub fn run(&mut self) -> Result<()> {
+        let Some(module) = self.module else { return Ok(()) };
+        self.prepared.launch(self.device, module)?;
+        Ok(self.device.synchronize()?)
+    }
+
+    /// Seconds of each of `repetitions` launches; see [`Device::time`]. The arrays keep changing if the kernel reads what
+    /// it writes, so read results before.
+    pub fn time(&mut self, repetitions: usize) -> Result<Option<Vec<f64>>> {
+        let Some(module) = self.module else { return Ok(None) };
+        self.prepared.time(self.device, module, repetitions)
+    }
+
+    /// Copies argument `index`, gaps of its layout included, from the device into `array`, which must be as long as the
+    /// one that was uploaded.
+    pub fn read(&mut self, index: usize, array: &mut Array) -> Result<()> {
+        match self.buffers.get(index).copied().flatten() {
+            Some(buffer) if buffer.bytes == array.bytes().len() => {
+                Ok(self.device.read(buffer, 0, array.bytes_mut())?)
+            }
+            Some(buffer) => Err(Error::Usage(format!(
+                "argument {index} has {} bytes on the device, but the host array has {}",
+                buffer.bytes,
+                array.bytes().len()
+            ))),
+            None => Err(Error::Usage(format!("argument {index} is not an array"))),
+        }
+    }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        for buffer in self.buffers.drain(..).flatten() {
+            if let Err(error) = self.device.free(buffer) {
+                tracing::warn!("cannot free device memory: {error}");
+            }
+        }
+        if let Some(error) = self.module.take().and_then(|module| self.device.unload(module).err()) {
+            tracing::warn!("cannot unload the module: {error}");
+        }
+    }
+}
+
+fn device_values(values: &[HostValue], buffers: &[Option<Buffer>]) -> Vec<Value> {
+    let convert = |(value, buffer): (&HostValue, &Option<Buffer>)| match value {
+        HostValue::Scalar(scalar) => Value::Scalar(*scalar),
+        HostValue::Array(array) => Value::Memref(Memref {
+            dtype: array.dtype(),
+            address: buffer.map_or(0, |b| b.address) + array.layout().offset_bytes(),
+            shape: array.shape().to_vec(),
+            strides: array.layout().strides().to_vec(),
+        }),
+    };
+    values.iter().zip(buffers).map(convert).collect()
+}

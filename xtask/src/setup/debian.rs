@@ -52,7 +52,7 @@ pub fn ensure(packages: &[Package]) -> Result<()> {
     if !has("apt-get") {
         bail!("this system has no apt-get; install the packages named above, then run this again");
     }
-    println!("Installing them with apt-get; this needs root and takes a few minutes.");
+    println!("Installing them with apt-get; this needs root and takes a minute or two.");
     if let Err(error) = apt_get(&["update", "-qq"]) {
         // One unreachable source of many is no reason to stop: the install says whether it mattered.
         println!("{error:#}; going on with the lists that are here");
@@ -135,7 +135,13 @@ fn apt_get(args: &[&str]) -> Result<()> {
     };
     apt.env("DEBIAN_FRONTEND", "noninteractive").args(args);
     println!("$ {}", command::display(&apt));
-    command::run(&mut apt)
+    // Hundreds of lines that nobody reads, unless it fails.
+    let output = command::output(&mut apt)?;
+    if !output.status.success() {
+        let said = [output.stdout, output.stderr].concat();
+        bail!("apt-get failed ({}):\n{}", output.status, String::from_utf8_lossy(&said).trim());
+    }
+    Ok(())
 }
 
 /// Whether a program is on `PATH`.

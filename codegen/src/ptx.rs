@@ -1,0 +1,165 @@
+//! LLVM module -> PTX text.
+use crate::{
+    CompileOptions,
+    diagnostics::{CollectingContext, LlvmDiagnostic, Severity},
+    error::{Error, Result},
+    fatal,
+    target::Target,
+    translate,
+};
+use inkwell::{
+    module::Module,
+    passes::PassBuilderOptions,
+    targets::{
+        CodeModel, FileType, InitializationConfig, RelocMode, Target as LlvmTarget, TargetMachine, TargetTriple,
+    },
+};
+use melior::ir::OperationRef;
+use std::time::{Duration, Instant};
+
+/// Calling convention of PTX entries (`ptx_kernel` in LLVM IR).
+const PTX_KERNEL: u32 = 71;
+const TRIPLE: &str = "nvptx64-nvidia-cuda";
+
+/// Wall time of each stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StageTimes {
+    /// MLIR's llvm dialect to an LLVM module, line information included.
+    pub translate: Duration,
+    /// LLVM's passes.
+    pub optimize: Duration,
+    /// Instruction selection and printing.
+    pub emit: Duration,
+}
+
+impl StageTimes {
+    /// All stages together.
+    pub fn total(&self) -> Duration {
+        self.translate + self.optimize + self.emit
+    }
+}
+
+/// PTX and what was learnt on the way.
+#[derive(Clone, Debug)]
+pub struct Ptx {
+    /// The text, with nothing before `.version` but LLVM's own comment.
+    pub text: String,
+    /// Names of the entries, in the order of the module.
+    pub kernels: Vec<String>,
+    /// Warnings and remarks of LLVM.
+    pub warnings: Vec<LlvmDiagnostic>,
+    /// Wall time of each stage.
+    pub times: StageTimes,
+}
+
+/// Compiles a `gpu.module` whose contents are already of the llvm and nvvm dialects. The operation is not changed.
+pub fn emit(gpu_module: OperationRef<'_, '_>, options: &CompileOptions) -> Result<Ptx> {
+    with_module(gpu_module, options, |module, machine, context, kernels, mut times| {
+        let start = Instant::now();
+        let buffer =
+            tracing::info_span!("emit").in_scope(|| machine.write_to_memory_buffer(module, FileType::Assembly));
+        times.emit = start.elapsed();
+        let warnings = warnings(context)?;
+        let buffer = buffer.map_err(|error| llvm_error(error.to_string()))?;
+        let text = String::from_utf8_lossy(&buffer.as_slice()[..buffer.get_size()]).into_owned();
+        tracing::debug!(?times, bytes = text.len(), "emitted PTX");
+        Ok(Ptx {
+            text,
+            kernels,
+            warnings,
+            times,
+        })
+    })
+}
+
+/// The LLVM IR that instruction selection would get, as text.
+pub fn llvm_ir(gpu_module: OperationRef<'_, '_>, options: &CompileOptions) -> Result<String> {
+    with_module(gpu_module, options, |module, _, _, _, _| {
+        Ok(module.print_to_string().to_string())
+    })
+}
+
+/// Translates and optimises, then hands the module on. A fatal error of LLVM anywhere in here ends the process as
+/// [`fatal`] says.
+fn with_module<R>(
+    gpu_module: OperationRef<'_, '_>,
+    options: &CompileOptions,
+    finish: impl FnOnce(&Module<'_>, &TargetMachine, &CollectingContext, Vec<String>, StageTimes) -> Result<R>,
+) -> Result<R> {
+    fatal::install();
+    let mut times = StageTimes::default();
+    let context = CollectingContext::new();
+
+    let start = Instant::now();
+    let module =
+        tracing::info_span!("translate").in_scope(|| translate::to_llvm(gpu_module, options.line_info, &context))?;
+    let machine = target_machine(options)?;
+    module.set_triple(&TargetTriple::create(TRIPLE));
+    module.set_data_layout(&machine.get_target_data().get_data_layout());
+    module.verify().map_err(|message| Error::Malformed {
+        module: translate::symbol(gpu_module),
+        message: message.to_string(),
+    })?;
+    times.translate = start.elapsed();
+
+    let kernels = kernels(&module);
+    let _job = fatal::working_on(
+        &module,
+        kernels.clone(),
+        &options.target,
+        options.reproducer_dir.clone(),
+    );
+    let start = Instant::now();
+    let passes = options.opt_level.llvm_passes();
+    if !passes.is_empty() {
+        tracing::info_span!("optimize")
+            .in_scope(|| module.run_passes(passes, &machine, PassBuilderOptions::create()))
+            .map_err(|error| llvm_error(error.to_string()))?;
+    }
+    times.optimize = start.elapsed();
+    finish(&module, &machine, &context, kernels, times)
+}
+
+fn target_machine(options: &CompileOptions) -> Result<TargetMachine> {
+    LlvmTarget::initialize_nvptx(&InitializationConfig::default());
+    let triple = TargetTriple::create(TRIPLE);
+    let target: &Target = &options.target;
+    LlvmTarget::from_triple(&triple)
+        .map_err(|error| Error::Target(error.to_string()))?
+        .create_target_machine(
+            &triple,
+            target.arch(),
+            &target.features(),
+            options.opt_level.codegen(),
+            RelocMode::Default,
+            CodeModel::Default,
+        )
+        .ok_or_else(|| Error::Target(format!("LLVM refuses to make code for `{}`", target.arch())))
+}
+
+fn kernels(module: &Module<'_>) -> Vec<String> {
+    module
+        .get_functions()
+        .filter(|function| function.get_call_conventions() == PTX_KERNEL)
+        .map(|function| function.get_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+/// What was collected, if none of it is an error.
+fn warnings(context: &CollectingContext) -> Result<Vec<LlvmDiagnostic>> {
+    let diagnostics = context.take();
+    if diagnostics
+        .iter()
+        .any(|diagnostic| diagnostic.severity == Severity::Error)
+    {
+        return Err(Error::Llvm(diagnostics));
+    }
+    Ok(diagnostics)
+}
+
+fn llvm_error(message: String) -> Error {
+    Error::Llvm(vec![LlvmDiagnostic {
+        severity: Severity::Error,
+        message,
+    }])
+}

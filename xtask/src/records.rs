@@ -19,7 +19,12 @@ pub fn default_records() -> Result<Vec<PathBuf>> {
     if files.is_empty() {
         bail!("no records (*.jsonl, *.jsonl.gz) in {}", dir.display());
     }
-    Ok(files)
+    // Shorter names in the report, where the working folder is above them.
+    let here = std::env::current_dir()?;
+    Ok(files
+        .into_iter()
+        .map(|file| file.strip_prefix(&here).map(Path::to_path_buf).unwrap_or(file))
+        .collect())
 }
 
 /// `cargo xtask replay`.

@@ -139,7 +139,11 @@ fn apt_get(args: &[&str]) -> Result<()> {
     let output = command::output(&mut apt)?;
     if !output.status.success() {
         let said = [output.stdout, output.stderr].concat();
-        bail!("apt-get failed ({}):\n{}", output.status, String::from_utf8_lossy(&said).trim());
+        bail!(
+            "apt-get failed ({}):\n{}",
+            output.status,
+            String::from_utf8_lossy(&said).trim()
+        );
     }
     Ok(())
 }

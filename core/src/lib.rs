@@ -6,9 +6,11 @@
 //! | [`tensor_map`] | the 128-byte TMA descriptor as data, and every rule that the driver checks |
 //! | [`manifest`] | the launch manifest that travels with PTX |
 //! | [`number`] | bit-exact conversions between number formats |
+//! | [`wgmma`] | warpgroup matrix multiply: types, shapes, descriptors, fragments |
 //! | [`device`] | what a thing that launches PTX must be able to do |
 pub mod device;
 pub mod dtype;
 pub mod manifest;
 pub mod number;
 pub mod tensor_map;
+pub mod wgmma;

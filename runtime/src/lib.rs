@@ -4,9 +4,11 @@
 //! |---|---|
 //! | [`array`] | strided arrays in host memory, `.npy` files |
 //! | [`spec`] | what a user writes for an argument: `randn:bf16[512,256]` |
+//! | [`cuda`] | the CUDA driver as a device |
 //! | [`program`] | PTX with its launch manifest |
 //! | [`launch`] | every check before a launch, and the bytes of the parameters |
 pub mod array;
+pub mod cuda;
 pub mod error;
 pub mod launch;
 pub mod program;

@@ -14,6 +14,9 @@ pub struct Recorded {
     pub params: Vec<Vec<u8>>,
 }
 
+/// What a test does to memory in place of a kernel.
+pub type PlayKernel = fn(&mut BTreeMap<u64, Vec<u8>>, &Recorded);
+
 /// A device with memory but no execution.
 #[derive(Default)]
 pub struct Recorder {
@@ -24,7 +27,7 @@ pub struct Recorder {
     pub maps: RefCell<Vec<TensorMap>>,
     pub fail_launch: bool,
     /// Called at each launch, so that a test can play the kernel.
-    pub kernel: Option<fn(&mut BTreeMap<u64, Vec<u8>>, &Recorded)>,
+    pub kernel: Option<PlayKernel>,
 }
 
 impl Recorder {

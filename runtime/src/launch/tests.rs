@@ -72,7 +72,7 @@ fn parameters_are_the_manifests_in_order() {
     );
     assert_eq!(launch.dynamic_shared_bytes, 200 << 10);
     let number = |n: u64| n.to_le_bytes().to_vec();
-    let expected = vec![
+    let expected = [
         number(0x1000),
         number(512),
         number(128),

@@ -54,8 +54,11 @@ fn run(arguments: &Arguments) -> io::Result<ExitCode> {
         .into_iter()
         .map(|(name, path)| {
             let outcome = outcomes.remove(&path);
-            let unsupported = outcome.as_ref().is_some_and(|outcome| outcome.code == "UNSUPPORTED");
-            Trial::test(name, move || verdict(outcome)).with_ignored_flag(unsupported)
+            let ignored = match &outcome {
+                Some(outcome) => outcome.code == "UNSUPPORTED",
+                None => lacks_gpu(&path),
+            };
+            Trial::test(name, move || verdict(outcome)).with_ignored_flag(ignored)
         })
         .collect();
     Ok(libtest_mimic::run(arguments, trials).exit_code())
@@ -70,6 +73,13 @@ fn verdict(outcome: Option<Outcome>) -> Result<(), Failed> {
             code => Err(format!("{code}\n{}", outcome.output).into()),
         },
     }
+}
+
+/// Whether the file asks for a GPU where there is none. Read from its text, since a runner that lists the tests wants to
+/// know before lit has seen the file.
+fn lacks_gpu(path: &Path) -> bool {
+    let asks = |line: &str| line.contains("REQUIRES:") && line.split([' ', ',']).any(|word| word == "gpu");
+    !Path::new("/dev/nvidia0").exists() && fs::read_to_string(path).is_ok_and(|text| text.lines().any(asks))
 }
 
 /// The files below `dir` that lit would run, by their names relative to it.

@@ -166,7 +166,7 @@ fn the_compilers_log_is_in_the_error() {
         .load(&SCALE.replace("mul.f32 %f2, %f1, %f0;", "mul.f32 %f2, %f1;"))
         .expect_err("not PTX");
     assert_eq!(error.code.as_deref(), Some("CUDA_ERROR_INVALID_PTX"));
-    assert!(error.message.contains("line 28"), "{}", error.message);
+    assert!(error.message.contains("line 26"), "{}", error.message);
 }
 
 #[test]

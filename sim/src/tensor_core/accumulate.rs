@@ -1,0 +1,491 @@
+//! How the tensor core adds products: the one place that decides rounding.
+//!
+//! A step takes `block` products and the accumulator. Products are exact, and not normalised: the product of significands
+//! `1.x * 1.y` in [1, 4) keeps the sum of the factors' exponents (a subnormal has its format's smallest exponent). All
+//! terms are aligned to the largest exponent and cut, towards zero, `fraction_bits` below it. The cut terms are added
+//! exactly, and the sum is rounded once:
+//!
+//! ```text
+//! e   = max(exponent of every nonzero term, -126)
+//! sum = trunc(c * 2^(f - e)) + trunc(a0*b0 * 2^(f - e)) + trunc(a1*b1 * 2^(f - e)) + ...     an integer
+//! d   = round(sum * 2^(e - f))
+//! ```
+//!
+//! | sm_90 instruction | factors | block | f | round |
+//! |---|---|---|---|---|
+//! | `mma.sync`, `wgmma` | f16, bf16 | 16 | 25 | f32: towards zero; f16: nearest even |
+//! | `mma.sync`, `wgmma` | tf32 | 8 | 25 | towards zero |
+//! | `mma.sync` | e4m3, e5m2 | 32 | 25 | f32: towards zero; f16: nearest even |
+//! | `wgmma` | e4m3, e5m2 | 32 | 13 | f32: towards zero to 13 mantissa bits; f16: nearest even |
+//!
+//! The table is that of a published bit-accurate model of Hopper's tensor cores (arXiv 2511.10909). A NaN result is
+//! 0x7fffffff or 0x7fff. f64 is not here: it is a chain of fused multiply-adds.
+use girih_core::number::{FloatFormat, Overflow, Rounding};
+
+/// Floating-point formats of factors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Number {
+    F16,
+    Bf16,
+    Tf32,
+    E4m3,
+    E5m2,
+}
+
+impl Number {
+    /// The value of the low bits of `bits`; tf32 drops its low 13.
+    #[inline]
+    pub fn value(self, bits: u64) -> f32 {
+        match self {
+            Number::F16 => half::f16::from_bits(bits as u16).to_f32(),
+            Number::Bf16 => f32::from_bits((bits as u32) << 16),
+            Number::Tf32 => f32::from_bits(bits as u32 & !0x1fff),
+            Number::E4m3 => E4M3[usize::from(bits as u8)],
+            Number::E5m2 => half::f16::from_bits((bits as u16) << 8).to_f32(),
+        }
+    }
+
+    /// Exponent of the smallest normal value and of all subnormals.
+    const fn smallest_exponent(self) -> i16 {
+        match self {
+            Number::F16 | Number::E5m2 => -14,
+            Number::Bf16 | Number::Tf32 => -126,
+            Number::E4m3 => -6,
+        }
+    }
+}
+
+static E4M3: [f32; 256] = {
+    let mut values = [0.0; 256];
+    let mut code = 0;
+    while code < 256 {
+        values[code] = FloatFormat::E4M3.decode(code as u64) as f32;
+        code += 1;
+    }
+    values
+};
+
+/// Rounding of a step's sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Round {
+    /// f32, towards zero.
+    F32,
+    /// f32 whose low 10 mantissa bits are zero, towards zero.
+    F32Mantissa13,
+    /// f16, to nearest even.
+    F16,
+}
+
+/// The arithmetic of one instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Model {
+    /// Products of one step.
+    pub block: usize,
+    /// Bits kept below the largest exponent.
+    pub fraction_bits: i16,
+    /// Rounding of the sum.
+    pub round: Round,
+}
+
+impl Model {
+    /// `mma.sync`, `wmma.mma` on sm_90.
+    pub const fn mma(number: Number, f16_sum: bool) -> Model {
+        let round = if f16_sum { Round::F16 } else { Round::F32 };
+        Model {
+            block: Model::block(number),
+            fraction_bits: 25,
+            round,
+        }
+    }
+
+    /// `wgmma.mma_async` on sm_90.
+    pub const fn wgmma(number: Number, f16_sum: bool) -> Model {
+        match number {
+            Number::E4m3 | Number::E5m2 => {
+                let round = if f16_sum { Round::F16 } else { Round::F32Mantissa13 };
+                Model {
+                    block: Model::block(number),
+                    fraction_bits: 13,
+                    round,
+                }
+            }
+            _ => Model::mma(number, f16_sum),
+        }
+    }
+
+    const fn block(number: Number) -> usize {
+        match number {
+            Number::F16 | Number::Bf16 => 16,
+            Number::Tf32 => 8,
+            Number::E4m3 | Number::E5m2 => 32,
+        }
+    }
+}
+
+/// Exponent that stands for zero: below every exponent, alone and added to another.
+const ZERO_EXPONENT: i16 = -8000;
+/// Exponent that stands for infinity and NaN: above every other, even added to [`ZERO_EXPONENT`].
+const SPECIAL_EXPONENT: i16 = 12000;
+
+/// Exponent of `value` as the alignment sees it.
+#[inline]
+fn exponent(value: f32, smallest: i16) -> i16 {
+    let magnitude = value.to_bits() & 0x7fff_ffff;
+    match magnitude >> 23 {
+        _ if magnitude == 0 => ZERO_EXPONENT,
+        255 => SPECIAL_EXPONENT,
+        field => (field as i16 - 127).max(smallest),
+    }
+}
+
+/// A matrix of factors, row by row: values and the exponents that alignment needs.
+#[derive(Clone, Debug)]
+pub struct Factors {
+    columns: usize,
+    values: Vec<f32>,
+    exponents: Vec<i16>,
+}
+
+impl Factors {
+    /// The matrix of `rows * columns` whose element is given by its bits; `negate` flips every sign.
+    pub fn gather(
+        number: Number,
+        rows: usize,
+        columns: usize,
+        negate: bool,
+        mut bits: impl FnMut(usize, usize) -> u64,
+    ) -> Self {
+        let mut values = Vec::with_capacity(rows * columns);
+        for row in 0..rows {
+            for column in 0..columns {
+                let value = number.value(bits(row, column));
+                values.push(if negate { -value } else { value });
+            }
+        }
+        let smallest = number.smallest_exponent();
+        let exponents = values.iter().map(|&v| exponent(v, smallest)).collect();
+        Factors {
+            columns,
+            values,
+            exponents,
+        }
+    }
+
+    fn rows(&self) -> usize {
+        self.values.len() / self.columns
+    }
+
+    fn row(&self, row: usize) -> (&[f32], &[i16]) {
+        let range = row * self.columns..(row + 1) * self.columns;
+        (&self.values[range.clone()], &self.exponents[range])
+    }
+}
+
+/// Which row of B each element of A meets.
+#[derive(Clone, Copy, Debug)]
+pub enum Select<'a> {
+    /// Column `k` of A meets row `k` of B.
+    Dense,
+    /// Element `[i][k]` of A meets row `rows[i * columns of A + k]` of B.
+    Sparse(&'a [u16]),
+}
+
+impl Select<'_> {
+    #[inline]
+    fn row(self, i: usize, k: usize, columns: usize) -> usize {
+        match self {
+            Select::Dense => k,
+            Select::Sparse(rows) => rows[i * columns + k].into(),
+        }
+    }
+}
+
+/// `c = a * b + c`, `c` row by row. With [`Round::F16`] the elements of `c` are values of f16.
+///
+/// Panics if `c` is not of rows of A times columns of B, or `select` names a row that B lacks.
+pub fn multiply_accumulate(model: Model, a: &Factors, select: Select<'_>, b: &Factors, c: &mut [f32]) {
+    let n = b.columns;
+    assert_eq!(c.len(), a.rows() * n);
+    let mut step = Step::new(n);
+    for (i, c) in c.chunks_exact_mut(n).enumerate() {
+        let (values, exponents) = a.row(i);
+        for start in (0..a.columns).step_by(model.block) {
+            let terms = start..(start + model.block).min(a.columns);
+            step.clear();
+            for k in terms {
+                // A zero factor adds nothing unless its partner is special, which is found below.
+                step.terms.push(Term {
+                    value: values[k],
+                    exponent: exponents[k],
+                    row: select.row(i, k, a.columns),
+                });
+            }
+            step.run(model, b, c);
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Term {
+    value: f32,
+    exponent: i16,
+    row: usize,
+}
+
+/// One row of one step, with its scratch space.
+struct Step {
+    terms: Vec<Term>,
+    largest: Vec<i16>,
+    scale: Vec<f32>,
+    sums: [Vec<i32>; 2],
+}
+
+/// Largest exponents between which the fast path is exact: below, products or the scale leave f32's normal range; above,
+/// a sum could reach 2^128.
+const FAST: std::ops::RangeInclusive<i16> = -100..=118;
+
+impl Step {
+    fn new(n: usize) -> Step {
+        Step {
+            terms: Vec::with_capacity(32),
+            largest: vec![0; n],
+            scale: vec![0.0; n],
+            sums: [vec![0; n], vec![0; n]],
+        }
+    }
+
+    fn clear(&mut self) {
+        self.terms.clear();
+    }
+
+    fn run(&mut self, model: Model, b: &Factors, c: &mut [f32]) {
+        let smallest = if model.round == Round::F16 { -14 } else { -126 };
+        for (largest, &c) in self.largest.iter_mut().zip(c.iter()) {
+            *largest = exponent(c, smallest);
+        }
+        for term in &self.terms {
+            let (_, exponents) = b.row(term.row);
+            for (largest, &e) in self.largest.iter_mut().zip(exponents) {
+                *largest = (*largest).max(term.exponent + e);
+            }
+        }
+        let unusual = |&e: &i16| e > ZERO_EXPONENT / 2 && !FAST.contains(&e);
+        if self.largest.iter().any(unusual) {
+            for (j, c) in c.iter_mut().enumerate() {
+                *c = exact(
+                    model,
+                    self.terms
+                        .iter()
+                        .map(|t| (t.value, b.row(t.row).0[j], t.exponent + b.row(t.row).1[j])),
+                    *c,
+                );
+            }
+            return;
+        }
+        // 2^(f - e), by its bits; where all terms are zero any scale will do.
+        for (scale, largest) in self.scale.iter_mut().zip(&mut self.largest) {
+            *largest = (*largest).max(*FAST.start());
+            *scale = f32::from_bits(((127 + model.fraction_bits - *largest) as u32) << 23);
+        }
+        for sums in &mut self.sums {
+            sums.fill(0);
+        }
+        for (terms, sums) in self
+            .terms
+            .chunks(self.terms.len().div_ceil(2).max(1))
+            .zip(&mut self.sums)
+        {
+            // At most 8 terms below 4 * 2^25, or 16 below 1.875^2 * 2^25 (8-bit factors): within 31 bits.
+            for term in terms {
+                let (values, _) = b.row(term.row);
+                for ((sum, &scale), &value) in sums.iter_mut().zip(&self.scale).zip(values) {
+                    // Exact: the product has at most 22 bits, the scale is a power of two. The conversion cuts.
+                    *sum += (term.value * value * scale) as i32;
+                }
+            }
+        }
+        for (j, c) in c.iter_mut().enumerate() {
+            let sum = i64::from((*c * self.scale[j]) as i32) + i64::from(self.sums[0][j]) + i64::from(self.sums[1][j]);
+            *c = round(
+                model.round,
+                sum as f64 * power_of_two(self.largest[j] - model.fraction_bits),
+            );
+        }
+    }
+}
+
+/// 2^e for |e| < 1000.
+fn power_of_two(e: i16) -> f64 {
+    f64::from_bits(((1023 + i64::from(e)) as u64) << 52)
+}
+
+/// One output of one step in f64, which holds every product and every sum exactly: any exponents, NaN and infinity.
+/// Terms are factors and the sum of their exponents.
+fn exact(model: Model, terms: impl Iterator<Item = (f32, f32, i16)> + Clone, c: f32) -> f32 {
+    let products = || terms.clone().map(|(a, b, _)| f64::from(a) * f64::from(b));
+    let plain: f64 = products().sum::<f64>() + f64::from(c);
+    if !plain.is_finite() {
+        return if plain.is_nan() {
+            f32::from_bits(0x7fff_ffff)
+        } else {
+            plain as f32
+        };
+    }
+    let smallest = if model.round == Round::F16 { -14 } else { -126 };
+    let largest = terms
+        .clone()
+        .map(|(_, _, e)| e)
+        .fold(exponent(c, smallest), i16::max)
+        .max(-126);
+    let scale = power_of_two(model.fraction_bits - largest);
+    let sum: f64 = products().map(|p| (p * scale).trunc()).sum::<f64>() + (f64::from(c) * scale).trunc();
+    round(model.round, sum / scale)
+}
+
+/// The rounding of a finite sum.
+#[inline]
+fn round(round: Round, sum: f64) -> f32 {
+    match round {
+        Round::F32 => towards_zero(sum),
+        Round::F32Mantissa13 => f32::from_bits(towards_zero(sum).to_bits() & !0x3ff),
+        Round::F16 => {
+            let bits = FloatFormat::F16.encode(sum, Rounding::NearestEven, Overflow::Special);
+            half::f16::from_bits(bits as u16).to_f32()
+        }
+    }
+}
+
+/// f32 towards zero, infinity from 2^128 on.
+#[inline]
+fn towards_zero(sum: f64) -> f32 {
+    let nearest = sum as f32;
+    if nearest.is_finite() && f64::from(nearest).abs() > sum.abs() {
+        return f32::from_bits(nearest.to_bits() - 1);
+    }
+    if nearest.is_infinite() && sum.abs() < 2f64.powi(128) {
+        f32::MAX.copysign(nearest)
+    } else {
+        nearest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Small deterministic generator.
+    struct Bits(u64);
+    impl Bits {
+        fn next(&mut self) -> u64 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            self.0
+        }
+    }
+
+    fn one(model: Model, number: Number, a: &[u64], b: &[u64], c: f32) -> f32 {
+        let left = Factors::gather(number, 1, a.len(), false, |_, k| a[k]);
+        let right = Factors::gather(number, b.len(), 1, false, |k, _| b[k]);
+        let mut d = [c];
+        multiply_accumulate(model, &left, Select::Dense, &right, &mut d);
+        d[0]
+    }
+
+    fn reference(model: Model, number: Number, a: &[u64], b: &[u64], mut c: f32) -> f32 {
+        let smallest = number.smallest_exponent();
+        let terms: Vec<_> = a
+            .iter()
+            .zip(b)
+            .map(|(&a, &b)| {
+                let (a, b) = (number.value(a), number.value(b));
+                (a, b, exponent(a, smallest) + exponent(b, smallest))
+            })
+            .collect();
+        for block in terms.chunks(model.block) {
+            c = exact(model, block.iter().copied(), c);
+        }
+        c
+    }
+
+    #[test]
+    fn fast_path_is_the_definition() {
+        let mut bits = Bits(0x9e37_79b9_7f4a_7c15);
+        let numbers = [
+            (Number::F16, 32),
+            (Number::Bf16, 16),
+            (Number::Tf32, 16),
+            (Number::E4m3, 64),
+            (Number::E5m2, 32),
+        ];
+        for (number, k) in numbers {
+            for f16_sum in [false, true] {
+                for model in [Model::mma(number, f16_sum), Model::wgmma(number, f16_sum)] {
+                    for case in 0..2000 {
+                        // Raw bits at first, then values of like size, so that sums cancel and round.
+                        let mut draw = || match (number, case % 3) {
+                            (_, 0) => bits.next(),
+                            (Number::Tf32, _) => u64::from(((bits.next() as i32) as f32 / 7.0e8).to_bits()),
+                            (Number::Bf16, _) => u64::from(((bits.next() as i32) as f32 / 7.0e8).to_bits() >> 16),
+                            (Number::F16, _) => half::f16::from_f32((bits.next() as i32) as f32 / 7.0e8)
+                                .to_bits()
+                                .into(),
+                            (_, _) => bits.next() & 0xbf,
+                        };
+                        let a: Vec<u64> = (0..k).map(|_| draw()).collect();
+                        let b: Vec<u64> = (0..k).map(|_| draw()).collect();
+                        let c = if f16_sum {
+                            half::f16::from_bits(bits.next() as u16).to_f32()
+                        } else {
+                            f32::from_bits(bits.next() as u32)
+                        };
+                        let (got, want) = (one(model, number, &a, &b, c), reference(model, number, &a, &b, c));
+                        assert!(
+                            got == want || got.is_nan() && want.is_nan(),
+                            "{model:?} {number:?}: {got} {want}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bits_below_the_cut_are_lost_towards_zero() {
+        let model = Model::mma(Number::F16, false);
+        let f16 = |v: f32| u64::from(half::f16::from_f32(v).to_bits());
+        // 2^-24 * 2^-2 is 26 bits below 1: cut. 25 bits below: kept, and lost in the rounding towards zero alone.
+        assert_eq!(
+            one(
+                model,
+                Number::F16,
+                &[f16(1.0), f16(2f32.powi(-13))],
+                &[f16(1.0), f16(2f32.powi(-13))],
+                -1.0
+            ),
+            0.0
+        );
+        let kept = one(
+            model,
+            Number::F16,
+            &[f16(1.0), f16(2f32.powi(-12))],
+            &[f16(1.0), f16(2f32.powi(-13))],
+            -1.0,
+        );
+        assert_eq!(kept, 2f32.powi(-25));
+    }
+
+    #[test]
+    fn special_values() {
+        let model = Model::mma(Number::F16, false);
+        let inf = 0x7c00;
+        assert_eq!(one(model, Number::F16, &[inf], &[0x3c00], 0.0), f32::INFINITY);
+        assert_eq!(one(model, Number::F16, &[inf], &[0], 0.0).to_bits(), 0x7fff_ffff);
+        assert_eq!(
+            one(model, Number::F16, &[inf], &[0x3c00], f32::NEG_INFINITY).to_bits(),
+            0x7fff_ffff
+        );
+        assert_eq!(one(model, Number::F16, &[0], &[0], f32::MAX), f32::MAX);
+    }
+}

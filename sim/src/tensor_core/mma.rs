@@ -1,0 +1,334 @@
+//! `mma.sync` and `mma.sp.sync` (PTX ISA 9.4, "Multiply-and-Accumulate Instruction: mma").
+use super::accumulate::{self, Factors, Model, Select};
+use super::fragment::{self, a_position, b_position, c_position, m8n8k4, registers};
+use super::integer::{self, Integers};
+use super::sparse::Sparsity;
+use super::{BitOp, Element, Sum, Undefined, WarpRegister};
+
+/// One `mma` instruction, checked against what PTX defines for sm_90.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mma {
+    m: usize,
+    n: usize,
+    k: usize,
+    a: Element,
+    b: Element,
+    c: Sum,
+    d: Sum,
+    options: Options,
+}
+
+/// Qualifiers of an `mma`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// `mma.sp`: A holds half of its elements, with metadata.
+    pub sparse: bool,
+    /// `.satfinite` on s32 sums.
+    pub saturate: bool,
+    /// `.xor.popc` or `.and.popc`.
+    pub bit_op: Option<BitOp>,
+    /// `.col` for A; only `m8n8k4` of f16 has it.
+    pub a_column_major: bool,
+    /// `.row` for B; only `m8n8k4` of f16 has it.
+    pub b_row_major: bool,
+}
+
+/// Registers of each operand of a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Registers {
+    pub a: usize,
+    pub b: usize,
+    pub c: usize,
+    pub d: usize,
+}
+
+impl Mma {
+    /// The instruction of `shape` (m, n, k) and types, or why PTX has none.
+    pub fn new(
+        shape: (usize, usize, usize),
+        a: Element,
+        b: Element,
+        c: Sum,
+        d: Sum,
+        options: Options,
+    ) -> Result<Mma, Undefined> {
+        use Element as E;
+        let (m, n, k) = shape;
+        let old = shape == (8, 8, 4) && a == E::F16;
+        // Factors of 8 rows and of 16 rows; a sparse A has twice the columns that its registers have.
+        let depth = if options.sparse { k / 2 } else { k };
+        let shapes: &[(usize, usize)] = match (a, options.sparse) {
+            (E::F16, false) => &[(8, 4), (16, 8), (16, 16)],
+            (E::Bf16, false) => &[(16, 8), (16, 16)],
+            (E::Tf32, false) => &[(16, 4), (16, 8)],
+            (E::F64, false) => &[(8, 4), (16, 4), (16, 8), (16, 16)],
+            (E::S8 | E::U8, false) => &[(8, 16), (16, 16), (16, 32)],
+            (E::S4 | E::U4, false) => &[(8, 32), (16, 32), (16, 64)],
+            (E::B1, false) => &[(8, 128), (16, 128), (16, 256)],
+            (E::E4m3 | E::E5m2, false) => &[(16, 16), (16, 32)],
+            (E::F16 | E::Bf16, true) => &[(16, 8), (16, 16)],
+            (E::Tf32, true) => &[(16, 4), (16, 8)],
+            (E::S8 | E::U8, true) => &[(16, 16), (16, 32)],
+            (E::S4 | E::U4, true) => &[(16, 32), (16, 64)],
+            (E::E4m3 | E::E5m2, true) => &[(16, 32)],
+            (E::F64 | E::B1, true) => &[],
+        };
+        let pair = a == b
+            || a.is_8_bit_float() && b.is_8_bit_float()
+            || a.is_integer() && b.is_integer() && a.bits() == b.bits();
+        let sums = match a {
+            E::F16 => {
+                old && matches!((c, d), (Sum::F16 | Sum::F32, Sum::F16 | Sum::F32))
+                    || c == d && c != Sum::S32 && c != Sum::F64
+            }
+            E::Bf16 | E::Tf32 => (c, d) == (Sum::F32, Sum::F32),
+            E::E4m3 | E::E5m2 => c == d && matches!(c, Sum::F16 | Sum::F32),
+            E::F64 => (c, d) == (Sum::F64, Sum::F64),
+            E::S8 | E::U8 | E::S4 | E::U4 | E::B1 => (c, d) == (Sum::S32, Sum::S32),
+        };
+        let integer = a.is_integer();
+        let fits = n == 8
+            && shapes.contains(&(m, depth))
+            && pair
+            && sums
+            && (old || !options.a_column_major && !options.b_row_major)
+            && (!options.saturate || integer)
+            && (a == E::B1) == options.bit_op.is_some();
+        if !fits {
+            let sparse = if options.sparse { ".sp" } else { "" };
+            return Err(Undefined(format!(
+                "mma{sparse}.m{m}n{n}k{k} of {a:?} and {b:?} with sums {c:?} and {d:?} and these qualifiers is not defined for sm_90"
+            )));
+        }
+        Ok(Mma {
+            m,
+            n,
+            k,
+            a,
+            b,
+            c,
+            d,
+            options,
+        })
+    }
+
+    /// How many registers each operand takes.
+    pub fn registers(&self) -> Registers {
+        if self.is_old() {
+            let sum = |sum: Sum| if sum == Sum::F16 { 4 } else { 8 };
+            return Registers {
+                a: 2,
+                b: 2,
+                c: sum(self.c),
+                d: sum(self.d),
+            };
+        }
+        Registers {
+            a: registers(self.m * self.depth(), self.a.bits()),
+            b: registers(self.k * self.n, self.b.bits()),
+            c: registers(self.m * self.n, self.c.bits()),
+            d: registers(self.m * self.n, self.d.bits()),
+        }
+    }
+
+    fn is_old(&self) -> bool {
+        (self.m, self.k, self.a) == (8, 4, Element::F16)
+    }
+
+    /// Columns of A that its registers hold.
+    fn depth(&self) -> usize {
+        if self.options.sparse { self.k / 2 } else { self.k }
+    }
+
+    /// `d = a * b + c`. `metadata` and `selector` count for sparse instructions alone.
+    ///
+    /// Panics unless the operands have [`Mma::registers`]. Errors: metadata or a selector that PTX does not define.
+    pub fn run(
+        &self,
+        a: &[WarpRegister],
+        b: &[WarpRegister],
+        c: &[WarpRegister],
+        metadata: &WarpRegister,
+        selector: usize,
+        d: &mut [WarpRegister],
+    ) -> Result<(), Undefined> {
+        let counts = self.registers();
+        assert_eq!(
+            (a.len(), b.len(), c.len(), d.len()),
+            (counts.a, counts.b, counts.c, counts.d)
+        );
+        if self.is_old() {
+            self.run_old(a, b, c, d);
+            return Ok(());
+        }
+        let (m, n, k, depth) = (self.m, self.n, self.k, self.depth());
+        let rows = match self.options.sparse {
+            true => Some(Sparsity::of(self.a).selected_rows(m, depth, metadata, selector)?),
+            false => None,
+        };
+        let select = rows.as_deref().map_or(Select::Dense, Select::Sparse);
+        let a = fragment::gather(a, m, depth, self.a.bits(), |r, l, i| {
+            a_position(m, self.a.bits(), r, l, i)
+        });
+        let b = fragment::gather(b, k, n, self.b.bits(), |r, l, i| b_position(self.b.bits(), r, l, i));
+        let c = fragment::gather(c, m, n, self.c.bits(), |r, l, i| c_position(self.c.bits(), r, l, i));
+        let product = product(self.a, self.b, self.c, self.options, (m, n, depth), &a, select, &b, &c);
+        fragment::scatter(&product, n, self.d.bits(), d, |r, l, i| {
+            c_position(self.d.bits(), r, l, i)
+        });
+        Ok(())
+    }
+
+    fn run_old(&self, a: &[WarpRegister], b: &[WarpRegister], c: &[WarpRegister], d: &mut [WarpRegister]) {
+        let half =
+            |registers: &[WarpRegister], lane: usize, i: usize| fragment::element(registers[i / 2][lane], 16, i % 2);
+        let f16 = |sum: Sum| sum == Sum::F16;
+        for q in 0..4 {
+            let lanes = m8n8k4::lanes(q);
+            let (mut left, mut right, mut sum) = (vec![0; 32], vec![0; 32], vec![0; 64]);
+            for (l, &lane) in lanes.iter().enumerate() {
+                for i in 0..4 {
+                    let (row, column) = m8n8k4::a(self.options.a_column_major, l, i);
+                    left[row * 4 + column] = half(a, lane, i);
+                    let (row, column) = m8n8k4::b(!self.options.b_row_major, l, i);
+                    right[row * 8 + column] = half(b, lane, i);
+                }
+                for i in 0..8 {
+                    let (row, column) = m8n8k4::c(f16(self.c), l, i);
+                    sum[row * 8 + column] = if f16(self.c) { half(c, lane, i) } else { c[i][lane] };
+                }
+            }
+            let sum = float_product(
+                Element::F16,
+                Element::F16,
+                f16(self.c),
+                f16(self.d),
+                (8, 8, 4),
+                &left,
+                Select::Dense,
+                &right,
+                &sum,
+            );
+            for (l, &lane) in lanes.iter().enumerate() {
+                for i in 0..8 {
+                    let (row, column) = m8n8k4::c(f16(self.d), l, i);
+                    let value = sum[row * 8 + column];
+                    if f16(self.d) {
+                        fragment::set_element(&mut d[i / 2][lane], 16, i % 2, value);
+                        d[i / 2][lane] &= 0xffff_ffff;
+                    } else {
+                        d[i][lane] = value;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `a * b + c` by bits, row by row; `shape` is rows of A, columns of B, columns of A.
+#[allow(clippy::too_many_arguments)]
+pub(super) fn product(
+    a_type: Element,
+    b_type: Element,
+    sum: Sum,
+    options: Options,
+    shape: (usize, usize, usize),
+    a: &[u64],
+    select: Select<'_>,
+    b: &[u64],
+    c: &[u64],
+) -> Vec<u64> {
+    let (m, n, k) = shape;
+    match sum {
+        Sum::F64 => f64_product(shape, a, b, c),
+        Sum::F16 | Sum::F32 => {
+            let f16 = sum == Sum::F16;
+            float_product(a_type, b_type, f16, f16, shape, a, select, b, c)
+        }
+        Sum::S32 => {
+            let mut sums: Vec<i32> = c.iter().map(|&c| c as u32 as i32).collect();
+            match options.bit_op {
+                Some(op) => {
+                    let pack = |count: usize, bit: &dyn Fn(usize, usize) -> u64| -> Vec<u32> {
+                        let word =
+                            |i: usize, w: usize| (0..32).fold(0, |word, j| word | (bit(i, w * 32 + j) as u32) << j);
+                        (0..count * k / 32).map(|n| word(n / (k / 32), n % (k / 32))).collect()
+                    };
+                    let left = pack(m, &|i, j| a[i * k + j]);
+                    let right = pack(n, &|i, j| b[j * n + i]);
+                    integer::count_ones(op, k / 32, &left, &right, &mut sums);
+                }
+                None => {
+                    let value = |element: Element, bits: u64| element.integer(bits).unwrap_or(0);
+                    let left = Integers::gather(m, k, |i, j| value(a_type, a[i * k + j]));
+                    let right = Integers::gather(b.len() / n, n, |i, j| value(b_type, b[i * n + j]));
+                    integer::multiply_accumulate(&left, select, &right, options.saturate, &mut sums);
+                }
+            }
+            sums.into_iter().map(|v| u64::from(v as u32)).collect()
+        }
+    }
+}
+
+#[allow(clippy::too_many_arguments)]
+pub(super) fn float_product(
+    a_type: Element,
+    b_type: Element,
+    c_f16: bool,
+    d_f16: bool,
+    shape: (usize, usize, usize),
+    a: &[u64],
+    select: Select<'_>,
+    b: &[u64],
+    c: &[u64],
+) -> Vec<u64> {
+    let (m, n, k) = shape;
+    let (Some(left), Some(right)) = (a_type.number(), b_type.number()) else {
+        return Vec::new();
+    };
+    let left_factors = Factors::gather(left, m, k, false, |i, j| a[i * k + j]);
+    let right_factors = Factors::gather(right, b.len() / n, n, false, |i, j| b[i * n + j]);
+    let mut sums = sums_from_bits(c_f16, c);
+    accumulate::multiply_accumulate(
+        Model::mma(left, d_f16),
+        &left_factors,
+        select,
+        &right_factors,
+        &mut sums,
+    );
+    sums_to_bits(d_f16, &sums)
+}
+
+/// Accumulators as values, from f16 or f32 bits.
+pub(super) fn sums_from_bits(f16: bool, bits: &[u64]) -> Vec<f32> {
+    let value = |&bits: &u64| {
+        if f16 {
+            half::f16::from_bits(bits as u16).to_f32()
+        } else {
+            f32::from_bits(bits as u32)
+        }
+    };
+    bits.iter().map(value).collect()
+}
+
+/// f16 or f32 bits of accumulators; NaN is all ones without the sign.
+pub(super) fn sums_to_bits(f16: bool, sums: &[f32]) -> Vec<u64> {
+    let bits = |&sum: &f32| match (f16, sum.is_nan()) {
+        (true, true) => 0x7fff,
+        (false, true) => 0x7fff_ffff,
+        (true, false) => half::f16::from_f32(sum).to_bits().into(),
+        (false, false) => sum.to_bits().into(),
+    };
+    sums.iter().map(bits).collect()
+}
+
+fn f64_product(shape: (usize, usize, usize), a: &[u64], b: &[u64], c: &[u64]) -> Vec<u64> {
+    let (_, n, k) = shape;
+    let chain = |(at, &c): (usize, &u64)| {
+        let (i, j) = (at / n, at % n);
+        let step = |sum: f64, p: usize| f64::from_bits(a[i * k + p]).mul_add(f64::from_bits(b[p * n + j]), sum);
+        (0..k).fold(f64::from_bits(c), step).to_bits()
+    };
+    c.iter().enumerate().map(chain).collect()
+}

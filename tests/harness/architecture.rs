@@ -19,6 +19,8 @@ fn root() -> PathBuf {
 /// The workspace as cargo resolves it.
 struct Graph {
     names: BTreeMap<String, String>,
+    /// Package id to its licence expression, for those that are in use on this platform and say one.
+    licences: BTreeMap<String, String>,
     /// Package id to the ids that it depends on for running and building, tests left out.
     edges: BTreeMap<String, BTreeSet<String>>,
 }
@@ -44,7 +46,14 @@ impl Graph {
             .iter()
             .map(|package| (text(&package["id"]), text(&package["name"])))
             .collect();
-        let edges = list(&metadata["resolve"]["nodes"])
+        let nodes = list(&metadata["resolve"]["nodes"]);
+        let used: BTreeSet<String> = nodes.iter().map(|node| text(&node["id"])).collect();
+        let licences = list(&metadata["packages"])
+            .iter()
+            .filter(|package| used.contains(&text(&package["id"])))
+            .filter_map(|package| Some((text(&package["id"]), package["license"].as_str()?.to_owned())))
+            .collect();
+        let edges = nodes
             .iter()
             .map(|node| {
                 let runs = |dep: &&Value| list(&dep["dep_kinds"]).iter().any(|kind| kind["kind"] != "dev");
@@ -56,7 +65,7 @@ impl Graph {
                 (text(&node["id"]), ids)
             })
             .collect();
-        Graph { names, edges }
+        Graph { names, licences, edges }
     }
 
     fn id(&self, name: &str) -> &str {
@@ -253,4 +262,27 @@ fn passes_do_no_io() {
         let found = mentions(word, passes);
         assert!(found.is_empty(), "`{word}` in a pass: {found:?}");
     }
+}
+
+#[test]
+fn dependencies_have_licences_that_go_with_ours() {
+    const PERMISSIVE: [&str; 9] = [
+        "MIT",
+        "Apache-2.0",
+        "BSD-2-Clause",
+        "BSD-3-Clause",
+        "0BSD",
+        "ISC",
+        "Zlib",
+        "Unicode-3.0",
+        "CC0-1.0",
+    ];
+    let graph = Graph::read();
+    let foreign: Vec<_> = graph
+        .licences
+        .iter()
+        .filter(|(_, licence)| !PERMISSIVE.iter().any(|name| licence.contains(name)))
+        .map(|(id, licence)| format!("{}: {licence}", graph.names[id]))
+        .collect();
+    assert!(foreign.is_empty(), "{foreign:?}");
 }

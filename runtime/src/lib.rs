@@ -4,14 +4,18 @@
 //! |---|---|
 //! | [`array`] | strided arrays in host memory, `.npy` files |
 //! | [`spec`] | what a user writes for an argument: `randn:bf16[512,256]` |
+//! | [`run`] | one run from the command line |
+//! | [`check`] | whether a result is right |
 //! | [`cuda`] | the CUDA driver as a device |
 //! | [`program`] | PTX with its launch manifest |
 //! | [`launch`] | every check before a launch, and the bytes of the parameters |
 pub mod array;
+pub mod check;
 pub mod cuda;
 pub mod error;
 pub mod launch;
 pub mod program;
+pub mod run;
 pub mod spec;
 #[cfg(test)]
 mod testing;

@@ -7,7 +7,7 @@ use girih_core::{
 };
 use girih_runtime::{
     Program,
-    array::Array,
+    array::{Array, FileType},
     cuda::CudaDevice,
     launch::{HostValue, Session},
     spec::{Place, Spec},
@@ -108,7 +108,7 @@ fn array(spec: &str) -> Array {
     let spec: Spec = spec.parse().expect("a valid SPEC");
     spec.array(&Place {
         name: "x",
-        dtype: None,
+        file_type: FileType::Any,
         strides: None,
         seed: 0,
     })

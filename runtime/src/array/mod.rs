@@ -5,7 +5,7 @@ mod npy;
 
 pub use element::{decode_f64, decode_i64, encode_f64, encode_i64};
 pub use layout::{Layout, LayoutError};
-pub use npy::{read_npy, write_npy};
+pub use npy::{FileType, read_npy, write_npy};
 
 use girih_core::dtype::DType;
 

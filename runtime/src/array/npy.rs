@@ -16,13 +16,23 @@ use std::{
 /// NumPy itself refuses longer headers; ours hold one type name and at most a few dozen sizes.
 const MAX_HEADER_BYTES: usize = 10_000;
 
-/// Reads an array. `want` decides how bits without a NumPy type are understood (bf16, e4m3, e5m2, tf32); any other
-/// disagreement with the file's own type is an error, never a conversion. The result is row-major.
-pub fn read_npy(path: &Path, want: Option<DType>) -> Result<Array> {
+/// How the element type of a file is understood. No file is ever converted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileType {
+    /// The file must have this type; bits without a NumPy type are taken for it.
+    Exactly(DType),
+    /// Any type is fine; bits without a NumPy type are taken for this one.
+    AnyOr(DType),
+    /// Any type that NumPy has.
+    Any,
+}
+
+/// Reads an array; `file_type` decides what its bits mean (bf16, e4m3, e5m2, tf32). The result is row-major.
+pub fn read_npy(path: &Path, file_type: FileType) -> Result<Array> {
     let file = File::open(path).map_err(|e| Error::file(path, format_args!("cannot be opened: {e}")))?;
     let mut reader = BufReader::new(file);
     let header = read_header(&mut reader).map_err(|e| Error::file(path, e))?;
-    let dtype = resolve(&header.descr, want).map_err(|message| Error::file(path, message))?;
+    let dtype = resolve(&header.descr, file_type).map_err(|message| Error::file(path, message))?;
     let too_large = || Error::file(path, format_args!("shape {:?} does not fit in memory", header.shape));
     let mut file_shape = header.shape.clone();
     if header.fortran_order {
@@ -166,8 +176,16 @@ fn parse_header(value: &Value) -> Option<Header> {
     })
 }
 
-/// The element type that a file's type means to a caller who wants `want`.
-fn resolve(descr: &TypeStr, want: Option<DType>) -> std::result::Result<DType, String> {
+/// The element type that a file's type means to the caller.
+fn resolve(descr: &TypeStr, file_type: FileType) -> std::result::Result<DType, String> {
+    match file_type {
+        FileType::Exactly(dtype) => resolve_strictly(descr, Some(dtype)),
+        FileType::Any => resolve_strictly(descr, None),
+        FileType::AnyOr(dtype) => resolve_strictly(descr, Some(dtype)).or_else(|_| resolve_strictly(descr, None)),
+    }
+}
+
+fn resolve_strictly(descr: &TypeStr, want: Option<DType>) -> std::result::Result<DType, String> {
     let own = match (descr.type_char(), descr.size_field()) {
         (TypeChar::Bool, 1) => Some(DType::I1),
         (TypeChar::Int | TypeChar::Uint, 1) => Some(DType::I8),
@@ -276,7 +294,7 @@ mod tests {
         bytes
     }
 
-    fn message(bytes: &[u8], want: Option<DType>) -> String {
+    fn message(bytes: &[u8], want: FileType) -> String {
         let file = file(bytes);
         let text = read_npy(file.path(), want).unwrap_err().to_string();
         text.strip_prefix(&format!("{}: ", file.path().display()))
@@ -294,7 +312,7 @@ mod tests {
                 .with_layout(Layout::new(&[2, 3], &[1, 5], 8).unwrap(), 0xff)
                 .unwrap();
             write_npy(&path, &padded).unwrap();
-            assert_eq!(read_npy(&path, Some(dtype)).unwrap(), dense, "{dtype}");
+            assert_eq!(read_npy(&path, FileType::Exactly(dtype)).unwrap(), dense, "{dtype}");
         }
         assert_eq!(
             std::fs::read_dir(directory.path()).unwrap().count(),
@@ -311,12 +329,12 @@ mod tests {
                 &format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (2,), }}\n"),
                 &bits,
             );
-            let array = read_npy(file(&bytes).path(), Some(DType::Bf16)).unwrap();
+            let array = read_npy(file(&bytes).path(), FileType::Exactly(DType::Bf16)).unwrap();
             assert_eq!(array.to_f64(), [1.0, 2.0], "{descr}");
         }
         let bytes = npy("{'descr': '<V2', 'fortran_order': False, 'shape': (2,), }\n", &bits);
         assert_eq!(
-            message(&bytes, None),
+            message(&bytes, FileType::Any),
             "has raw elements `<V2`, so the element type must be given"
         );
     }
@@ -325,7 +343,7 @@ mod tests {
     fn fortran_order_and_big_endian_files_are_turned() {
         let dict = "{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }\n";
         let bytes = npy(dict, &[0, 1, 0, 4, 0, 2, 0, 5, 0, 3, 0, 6]);
-        let array = read_npy(file(&bytes).path(), None).unwrap();
+        let array = read_npy(file(&bytes).path(), FileType::Any).unwrap();
         assert_eq!(
             (array.shape(), array.to_f64()),
             (&[2, 3][..], vec![1., 2., 3., 4., 5., 6.])
@@ -336,31 +354,37 @@ mod tests {
     fn broken_files_are_named_with_what_is_wrong() {
         let dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n";
         assert_eq!(
-            message(b"PK\x03\x04abcdefgh", None),
+            message(b"PK\x03\x04abcdefgh", FileType::Any),
             "is not an .npy file: it does not begin with \\x93NUMPY"
         );
         assert_eq!(
-            message(b"\x93NUM", None),
+            message(b"\x93NUM", FileType::Any),
             "is not an .npy file: it ends inside the header"
         );
         assert_eq!(
-            message(&npy(dict, &[0; 20]), None),
+            message(&npy(dict, &[0; 20]), FileType::Any),
             "shape [2, 3] of f32 takes 24 bytes after the header, but the file has only 20"
         );
         assert_eq!(
-            message(&npy(dict, &[0; 25]), None),
+            message(&npy(dict, &[0; 25]), FileType::Any),
             "shape [2, 3] of f32 takes 24 bytes after the header, but the file has more than 24"
         );
         assert!(
-            message(&npy(dict, &[0; 24]), Some(DType::Bf16)).starts_with("has elements `<f4`, but bf16 is expected")
+            message(&npy(dict, &[0; 24]), FileType::Exactly(DType::Bf16))
+                .starts_with("has elements `<f4`, but bf16 is expected")
         );
         let huge = dict.replace("(2, 3)", "(4294967296, 4294967296, 4294967296)");
-        assert!(message(&npy(&huge, &[]), None).contains("does not fit in memory"));
+        assert!(message(&npy(&huge, &[]), FileType::Any).contains("does not fit in memory"));
         let deep = format!("{{'descr': {}", "(".repeat(5000));
-        assert!(message(&npy(&deep, &[]), None).contains("nested too deeply"));
-        assert!(message(&npy(&dict.replace("'<f4'", "[('a', '<f4')]"), &[]), None).contains("a plain number"));
-        assert!(message(&npy(&dict.replace("<f4", "<c8"), &[]), None).contains("`<c8`, which no argument can have"));
-        let missing = read_npy(Path::new("/nonexistent/x.npy"), None).unwrap_err().to_string();
+        assert!(message(&npy(&deep, &[]), FileType::Any).contains("nested too deeply"));
+        assert!(message(&npy(&dict.replace("'<f4'", "[('a', '<f4')]"), &[]), FileType::Any).contains("a plain number"));
+        assert!(
+            message(&npy(&dict.replace("<f4", "<c8"), &[]), FileType::Any)
+                .contains("`<c8`, which no argument can have")
+        );
+        let missing = read_npy(Path::new("/nonexistent/x.npy"), FileType::Any)
+            .unwrap_err()
+            .to_string();
         assert!(missing.starts_with("/nonexistent/x.npy: cannot be opened"), "{missing}");
     }
 }

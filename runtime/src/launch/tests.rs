@@ -2,7 +2,7 @@
 use super::*;
 use crate::{
     Program,
-    array::Array,
+    array::{Array, FileType},
     spec::{Place, Scalar, Spec},
     testing::{Recorder, gemm_manifest, gemm_ptx},
 };
@@ -276,7 +276,7 @@ fn host_values(specs: [&str; 4]) -> Vec<HostValue> {
             (None, Arg::Memref { strides, .. }) => {
                 let place = Place {
                     name: arg.name(),
-                    dtype: None,
+                    file_type: FileType::Any,
                     strides: Some(strides),
                     seed: 0,
                 };

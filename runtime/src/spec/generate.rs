@@ -130,7 +130,7 @@ fn normal_pair(rng: &mut ChaCha8Rng) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use crate::{
-        array::Array,
+        array::{Array, FileType},
         spec::{Place, Spec},
     };
 
@@ -138,7 +138,7 @@ mod tests {
         let spec: Spec = spec.parse().unwrap();
         spec.array(&Place {
             name,
-            dtype: None,
+            file_type: FileType::Any,
             strides: None,
             seed,
         })
@@ -213,7 +213,7 @@ mod tests {
         let spec: Spec = "randn:bf16[3,5;pitch=8,offset=32]".parse().unwrap();
         let place = Place {
             name: "A",
-            dtype: None,
+            file_type: FileType::Any,
             strides: Some(&[Some(1), None]),
             seed: 1,
         };

@@ -18,7 +18,7 @@ mod generate;
 mod parse;
 
 use crate::{
-    array::{Array, Layout, read_npy},
+    array::{Array, FileType, Layout, read_npy},
     error::{Error, Result},
 };
 use girih_core::dtype::DType;
@@ -131,8 +131,8 @@ struct Memory {
 pub struct Place<'a> {
     /// Name of the argument; gives arguments with the same SPEC different random values.
     pub name: &'a str,
-    /// Element type, which files of raw bits need.
-    pub dtype: Option<DType>,
+    /// How the element type of a file is understood.
+    pub file_type: FileType,
     /// Static element strides of the kernel's argument; `None` means row-major.
     pub strides: Option<&'a [Option<u64>]>,
     /// Seed of the command.
@@ -173,7 +173,7 @@ impl Spec {
                 Ok(array)
             }
             Kind::File { path, memory } => {
-                let array = read_npy(path, place.dtype)?;
+                let array = read_npy(path, place.file_type)?;
                 let layout = self.layout(array.shape(), memory, place)?;
                 array
                     .with_layout(layout, GAP)

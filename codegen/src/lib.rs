@@ -7,10 +7,12 @@
 //! | [`passes`] | which LLVM passes run at which level |
 //! | [`target`] | which architectures and PTX versions can be emitted |
 //! | [`ptxas`] | finds ptxas, assembles, reads its report |
+//! | [`jit`] | runs a `func.func` on the CPU, as the reference of a kernel |
 //! | [`fatal`] | what happens when LLVM gives up |
 pub mod diagnostics;
 pub mod error;
 pub mod fatal;
+pub mod jit;
 pub mod passes;
 pub mod ptx;
 pub mod ptxas;

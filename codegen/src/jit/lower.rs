@@ -1,0 +1,73 @@
+//! Pipelines from upstream's dialects down to the llvm dialect.
+use super::formats;
+use crate::error::{Error, Result};
+use melior::{
+    ir::{
+        Module,
+        operation::{OperationLike, WalkOrder, WalkResult},
+    },
+    pass::PassManager,
+    utility::{parse_pass_pipeline, register_all_passes},
+};
+use std::sync::Once;
+
+/// Tensors become buffers. A tensor parameter may come with any strides.
+const BUFFERIZE: &str = "one-shot-bufferize{bufferize-function-boundaries=true}";
+
+/// Every buffer is freed when its last owner goes; results belong to the caller. Does not go together with buffers that
+/// the program frees itself.
+const DEALLOCATE: &str = "expand-realloc,canonicalize,ownership-based-buffer-deallocation,canonicalize,\
+     buffer-deallocation-simplification,bufferization-lower-deallocations";
+
+/// Loops over scalars, with no arithmetic on formats that the CPU has not.
+const LOOPS: &str = "convert-bufferization-to-memref,func.func(convert-linalg-to-loops),lower-affine,\
+     arith-emulate-unsupported-floats{source-types=f16,bf16,f8E4M3FN,f8E5M2 target-type=f32},canonicalize,cse";
+
+/// The rest of the way.
+const LLVM: &str = "convert-vector-to-scf,convert-scf-to-cf,memref-expand,expand-strided-metadata,lower-affine,\
+     arith-expand{include-bf16=true},convert-math-to-llvm,convert-math-to-libm,convert-vector-to-llvm,\
+     convert-index-to-llvm,finalize-memref-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,\
+     reconcile-unrealized-casts";
+
+/// Lowers a module of functions in place. Gives whether results are allocations that the caller owns.
+pub(super) fn to_llvm_dialect(module: &mut Module<'_>, name: &str) -> Result<bool> {
+    static REGISTER: Once = Once::new();
+    REGISTER.call_once(register_all_passes);
+    let manual = frees_buffers_itself(module);
+    let buffers = if manual {
+        BUFFERIZE.to_owned()
+    } else {
+        format!("{BUFFERIZE},{DEALLOCATE}")
+    };
+    run(module, name, &format!("{buffers},{LOOPS}"))?;
+    formats::expand(module)?;
+    run(module, name, LLVM)?;
+    Ok(!manual)
+}
+
+fn run(module: &mut Module<'_>, name: &str, passes: &str) -> Result<()> {
+    let failed = || Error::Pipeline {
+        stage: format!("lowering the reference `@{name}` for the CPU"),
+    };
+    let context = module.context();
+    // SAFETY: `context` stays in place while the reference is used.
+    let manager = PassManager::new(unsafe { context.to_ref() });
+    parse_pass_pipeline(
+        manager.as_operation_pass_manager(),
+        &format!("builtin.module({passes})"),
+    )
+    .map_err(|_| failed())?;
+    manager.run(module).map_err(|_| failed())
+}
+
+fn frees_buffers_itself(module: &Module<'_>) -> bool {
+    let mut found = false;
+    module.as_operation().walk(WalkOrder::PreOrder, |operation| {
+        if operation.name().as_string_ref().as_str() == Ok("memref.dealloc") {
+            found = true;
+            return WalkResult::Interrupt;
+        }
+        WalkResult::Advance
+    });
+    found
+}

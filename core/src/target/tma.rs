@@ -1,0 +1,191 @@
+//! Tensor copies (`cp.async.bulk.tensor` and its relatives): modes, spaces, and the types of reductions.
+use super::{PtxVersion, Set};
+use crate::tensor_map::Format;
+
+/// Mode of a tensor load or prefetch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum LoadMode {
+    Tile,
+    Gather4,
+    Im2col,
+    Im2colW,
+    Im2colW128,
+}
+
+/// Mode of a tensor store or reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum StoreMode {
+    Tile,
+    Scatter4,
+    Im2colNoOffs,
+    Im2colNoOffsW,
+}
+
+/// Shared state space of a destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SharedSpace {
+    /// `.shared::cta`
+    Cta,
+    /// `.shared::cluster`
+    Cluster,
+}
+
+/// Operator of a tensor reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum ReduceOp {
+    Add,
+    Min,
+    Max,
+    Inc,
+    Dec,
+    And,
+    Or,
+    Xor,
+}
+
+impl LoadMode {
+    /// Every mode.
+    pub const ALL: [LoadMode; 5] = [
+        LoadMode::Tile,
+        LoadMode::Gather4,
+        LoadMode::Im2col,
+        LoadMode::Im2colW,
+        LoadMode::Im2colW128,
+    ];
+
+    /// PTX's qualifier without the leading dot.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LoadMode::Tile => "tile",
+            LoadMode::Gather4 => "tile::gather4",
+            LoadMode::Im2col => "im2col",
+            LoadMode::Im2colW => "im2col::w",
+            LoadMode::Im2colW128 => "im2col::w::128",
+        }
+    }
+
+    pub(super) const fn load_needs(self, space: SharedSpace) -> &'static [(Set, PtxVersion)] {
+        match (self, space) {
+            (LoadMode::Tile | LoadMode::Im2col, SharedSpace::Cluster) => &[(Set::From90, PtxVersion(8, 0))],
+            (LoadMode::Tile | LoadMode::Im2col, SharedSpace::Cta) => &[(Set::From90, PtxVersion(8, 6))],
+            (LoadMode::Gather4 | LoadMode::Im2colW, SharedSpace::Cta) => &[(Set::From100, PtxVersion(8, 6))],
+            _ => &[(Set::Blackwell, PtxVersion(8, 6))],
+        }
+    }
+
+    pub(super) const fn prefetch_needs(self) -> &'static [(Set, PtxVersion)] {
+        self.load_needs(SharedSpace::Cluster)
+    }
+
+    pub(super) const fn alternative(self, space: SharedSpace) -> Option<&'static str> {
+        match (self, space) {
+            (LoadMode::Gather4, _) => Some("load the four rows with four tile copies"),
+            (LoadMode::Im2colW | LoadMode::Im2colW128, _) => Some("use mode im2col, one filter position for each copy"),
+            (_, SharedSpace::Cta) => Some("load to shared::cluster, which includes the block's own memory"),
+            _ => Some("use cp.async or ordinary loads"),
+        }
+    }
+}
+
+impl StoreMode {
+    /// Every mode.
+    pub const ALL: [StoreMode; 4] = [
+        StoreMode::Tile,
+        StoreMode::Scatter4,
+        StoreMode::Im2colNoOffs,
+        StoreMode::Im2colNoOffsW,
+    ];
+
+    /// PTX's qualifier without the leading dot.
+    pub const fn name(self) -> &'static str {
+        match self {
+            StoreMode::Tile => "tile",
+            StoreMode::Scatter4 => "tile::scatter4",
+            StoreMode::Im2colNoOffs => "im2col_no_offs",
+            StoreMode::Im2colNoOffsW => "im2col_no_offs::w",
+        }
+    }
+
+    pub(super) const fn needs(self) -> &'static [(Set, PtxVersion)] {
+        match self {
+            StoreMode::Tile | StoreMode::Im2colNoOffs => &[(Set::From90, PtxVersion(8, 0))],
+            StoreMode::Scatter4 => &[(Set::Blackwell, PtxVersion(8, 6))],
+            StoreMode::Im2colNoOffsW => &[(Set::Family107, PtxVersion(9, 4))],
+        }
+    }
+
+    pub(super) const fn alternative(self) -> Option<&'static str> {
+        match self {
+            StoreMode::Scatter4 => Some("store the four rows with four tile copies"),
+            StoreMode::Im2colNoOffsW => Some("use mode im2col_no_offs"),
+            _ => Some("use ordinary stores"),
+        }
+    }
+}
+
+impl SharedSpace {
+    /// PTX's qualifier without the leading dot.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SharedSpace::Cta => "shared::cta",
+            SharedSpace::Cluster => "shared::cluster",
+        }
+    }
+}
+
+impl ReduceOp {
+    /// Every operator.
+    pub const ALL: [ReduceOp; 8] = [
+        ReduceOp::Add,
+        ReduceOp::Min,
+        ReduceOp::Max,
+        ReduceOp::Inc,
+        ReduceOp::Dec,
+        ReduceOp::And,
+        ReduceOp::Or,
+        ReduceOp::Xor,
+    ];
+
+    /// PTX's qualifier without the leading dot.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ReduceOp::Add => "add",
+            ReduceOp::Min => "min",
+            ReduceOp::Max => "max",
+            ReduceOp::Inc => "inc",
+            ReduceOp::Dec => "dec",
+            ReduceOp::And => "and",
+            ReduceOp::Or => "or",
+            ReduceOp::Xor => "xor",
+        }
+    }
+
+    /// Element formats of the tensor map that the operator takes. The instruction itself has no type, so that ptxas
+    /// cannot check it.
+    pub const fn formats(self) -> &'static [Format] {
+        match self {
+            ReduceOp::Add => &[
+                Format::U32,
+                Format::S32,
+                Format::U64,
+                Format::F16,
+                Format::Bf16,
+                Format::F32,
+                Format::F32Ftz,
+            ],
+            ReduceOp::Min | ReduceOp::Max => &[
+                Format::U32,
+                Format::S32,
+                Format::U64,
+                Format::S64,
+                Format::F16,
+                Format::Bf16,
+            ],
+            ReduceOp::Inc | ReduceOp::Dec => &[Format::U32],
+            ReduceOp::And | ReduceOp::Or | ReduceOp::Xor => &[Format::U32, Format::S32, Format::U64, Format::S64],
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! Everything of this crate that can be seen without a GPU, in one binary: a static LLVM link costs seconds.
 mod fatal;
+mod gemm;
 mod jit;
 mod line_info;
 mod ptx;

@@ -1,5 +1,5 @@
-use crate::support::{INCREMENT, context, first, hopper};
-use girih_codegen::{Error, compile, ptxas::Ptxas};
+use crate::support::{INCREMENT, context, first, gemm, hopper};
+use girih_codegen::{CompileOptions, Error, OptLevel, compile, ptxas::Ptxas};
 use melior::ir::Module;
 use std::path::Path;
 
@@ -64,4 +64,28 @@ fn an_ignored_register_budget_is_a_warning() {
         "{:?}",
         cubin.report
     );
+}
+
+#[test]
+fn accumulators_stay_in_registers_and_in_flight() {
+    let context = context();
+    let module = gemm(&context);
+    for opt_level in [OptLevel::O1, OptLevel::O2, OptLevel::O3] {
+        let options = CompileOptions { opt_level, ..hopper() };
+        let compiled = compile(first(&module), None, &options).unwrap();
+        let report = ptxas().assemble(&compiled.text, "sm_90a").unwrap().report;
+        assert_eq!(report.warnings, Vec::<String>::new(), "{opt_level:?}");
+        let [kernel] = report.kernels.as_slice() else {
+            panic!("{report:?}")
+        };
+        assert_eq!(
+            (kernel.spill_store_bytes, kernel.spill_load_bytes),
+            (0, 0),
+            "{opt_level:?}"
+        );
+        assert!(
+            kernel.registers <= 168,
+            "288 threads have 168 registers each: {opt_level:?} {kernel:?}"
+        );
+    }
 }

@@ -4,7 +4,8 @@ use melior::{
     Context,
     dialect::DialectRegistry,
     ir::{BlockLike, Module, OperationRef},
-    utility::{register_all_dialects, register_all_llvm_translations},
+    pass::PassManager,
+    utility::{parse_pass_pipeline, register_all_dialects, register_all_llvm_translations, register_all_passes},
 };
 
 /// A context with every upstream dialect.
@@ -52,3 +53,14 @@ gpu.module @kernels {
   }
 }
 "#;
+
+/// Parses the GEMM of [`crate::gemm`] and expands the nvvm operations that are inline PTX.
+pub fn gemm(context: &Context) -> Module<'_> {
+    let mut module = Module::parse(context, &crate::gemm::gemm()).expect("the kernel parses");
+    register_all_passes();
+    let manager = PassManager::new(context);
+    let passes = "builtin.module(gpu.module(convert-nvvm-to-llvm,reconcile-unrealized-casts))";
+    parse_pass_pipeline(manager.as_operation_pass_manager(), passes).expect("the pipeline parses");
+    manager.run(&mut module).expect("the kernel lowers");
+    module
+}

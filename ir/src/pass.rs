@@ -1,0 +1,349 @@
+//! Passes with typed options and statistics, pipelines by name, and running them.
+use crate::{
+    diag::{Diag, Reported, Res, guard, op_loc},
+    raw::{self, Ptr, sr},
+};
+use melior::{
+    ContextRef,
+    dialect::DialectRegistry,
+    ir::{OperationRef, operation::OperationLike},
+};
+use mlir_sys::*;
+use std::{any::TypeId, ffi::CString, marker::PhantomData};
+
+/// The type and default of a pass option.
+#[derive(Clone, Debug)]
+pub enum OptionDefault {
+    /// Text.
+    Str(&'static str),
+    /// `true` or `false`.
+    Bool(bool),
+    /// A 64-bit integer.
+    Int(i64),
+    /// A comma-separated list of integers, empty by default.
+    Ints,
+    /// A comma-separated list of strings, empty by default.
+    Strs,
+}
+
+/// A pass option, typed as `--pass="name=value"`.
+#[derive(Clone, Debug)]
+pub struct OptionDef {
+    /// Name.
+    pub name: &'static str,
+    /// For `--help`.
+    pub description: &'static str,
+    /// Type and default.
+    pub default: OptionDefault,
+}
+
+/// A counter that `--mlir-pass-statistics` shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Statistic {
+    /// Name.
+    pub name: &'static str,
+    /// For people.
+    pub description: &'static str,
+}
+
+/// What a pass is.
+pub struct PassInfo {
+    /// Name in pipelines and `--help`.
+    pub argument: &'static str,
+    /// One line for `--help`.
+    pub description: &'static str,
+    /// The op that it runs on, such as `builtin.module`; `None`: any.
+    pub anchor: Option<&'static str>,
+    /// Options.
+    pub options: &'static [OptionDef],
+    /// Statistics, counted by index.
+    pub statistics: &'static [Statistic],
+    /// Dialects whose ops it creates.
+    pub dialects: &'static [DialectSource],
+}
+
+impl PassInfo {
+    /// A pass on any op without options.
+    pub const fn new(argument: &'static str, description: &'static str) -> Self {
+        PassInfo {
+            argument,
+            description,
+            anchor: None,
+            options: &[],
+            statistics: &[],
+            dialects: &[],
+        }
+    }
+}
+
+/// Where a dialect that a pass creates ops of comes from.
+#[derive(Clone, Copy)]
+pub enum DialectSource {
+    /// One of upstream's, by its C handle, such as `mlir_sys::mlirGetDialectHandle__scf__`.
+    Upstream(unsafe extern "C" fn() -> MlirDialectHandle),
+    /// One defined in Rust.
+    Rust(&'static crate::dialect::Dialect),
+}
+
+/// A pass. It is shared by all threads, so its state is in the run.
+pub trait Pass: Send + Sync + 'static {
+    /// What it is.
+    const INFO: PassInfo;
+    /// Called once for each context before anything runs.
+    fn initialize(&self, _context: ContextRef<'_>) -> Res {
+        Ok(())
+    }
+    /// Does the work. `Err` fails the pipeline; the error has been reported.
+    fn run<'c>(&self, op: OperationRef<'c, 'c>, cx: &PassContext<'c>) -> Res;
+}
+
+/// What a running pass can ask and tell.
+pub struct PassContext<'c> {
+    pass: Ptr,
+    op: OperationRef<'c, 'c>,
+    _c: PhantomData<&'c ()>,
+}
+
+impl<'c> PassContext<'c> {
+    /// The value of a `Bool` option.
+    pub fn option_bool(&self, name: &str) -> bool {
+        unsafe { raw::girih_pass_option_bool(self.pass, sr(name)) }
+    }
+    /// The value of an `Int` option.
+    pub fn option_int(&self, name: &str) -> i64 {
+        unsafe { raw::girih_pass_option_int(self.pass, sr(name)) }
+    }
+    /// The value of a `Str` option.
+    pub fn option_str(&self, name: &str) -> String {
+        let mut s = String::new();
+        unsafe { raw::girih_pass_option_string(self.pass, sr(name), (&raw mut s).cast(), raw::push_string) };
+        s
+    }
+    /// The values of a `Strs` option.
+    pub fn option_strs(&self, name: &str) -> Vec<String> {
+        let mut s: Vec<String> = vec![];
+        unsafe { raw::girih_pass_option_string(self.pass, sr(name), (&raw mut s).cast(), raw::push_string_item) };
+        s
+    }
+    /// The values of an `Ints` option.
+    pub fn option_ints(&self, name: &str) -> Vec<i64> {
+        let mut v: Vec<i64> = vec![];
+        unsafe { raw::girih_pass_option_ints(self.pass, sr(name), (&raw mut v).cast(), raw::push_i64) };
+        v
+    }
+    /// Adds to the statistic at `index` of the pass's list.
+    pub fn count(&self, index: usize, n: u64) {
+        unsafe { raw::girih_pass_statistic_add(self.pass, index as isize, n) }
+    }
+    /// Says that nothing was changed, so that analyses stay.
+    pub fn preserve_analyses(&self) {
+        unsafe { raw::girih_pass_preserve_all(self.pass) }
+    }
+    /// An analysis of the op that the pass runs on: computed on first use, shared by the passes that follow, dropped
+    /// when a pass changes the op. It must not borrow IR.
+    pub fn analysis<A: Analysis>(&self) -> &A {
+        extern "C" fn create<A: Analysis>(data: Ptr) -> Ptr {
+            let op = unsafe { *data.cast::<MlirOperation>() };
+            guard("analysis", op_loc(op), std::ptr::null_mut(), || unsafe {
+                Box::into_raw(Box::new(A::of(OperationRef::from_raw(op)))).cast()
+            })
+        }
+        // Two hashes of the type's identity; TypeId itself has no stable size.
+        use std::hash::{DefaultHasher, Hash, Hasher};
+        let mut h = DefaultHasher::new();
+        TypeId::of::<A>().hash(&mut h);
+        let high = h.finish();
+        std::any::type_name::<A>().hash(&mut h);
+        let mut op = self.op.to_raw();
+        let p = unsafe {
+            let drop = raw::drop_box::<A>;
+            raw::girih_pass_analysis(self.pass, high, h.finish(), (&raw mut op).cast(), create::<A>, drop)
+        };
+        assert!(!p.is_null(), "the analysis could not be computed");
+        unsafe { &*p.cast::<A>() }
+    }
+    /// Runs a textual pipeline on `op`, which is the pass's op or nested in it.
+    pub fn run_pipeline(&self, op: OperationRef<'c, '_>, text: &str) -> Res {
+        let mut error = String::new();
+        let ok = unsafe {
+            raw::girih_pass_run_pipeline(
+                self.pass,
+                op.to_raw(),
+                sr(text),
+                (&raw mut error).cast(),
+                raw::push_string,
+            )
+        };
+        pipeline_result(op, ok, &error)
+    }
+}
+
+/// What [`PassContext::analysis`] computes and caches.
+pub trait Analysis: Send + Sync + 'static {
+    /// Computes it.
+    fn of(op: OperationRef<'_, '_>) -> Self;
+}
+
+fn pipeline_result(op: OperationRef<'_, '_>, ok: bool, error: &str) -> Res {
+    match (ok, error.is_empty()) {
+        (true, _) => Ok(()),
+        (false, true) => Err(Reported),
+        (false, false) => Diag::error(op.location(), format!("bad pass pipeline: {}", error.trim())).report(),
+    }
+}
+
+/// Runs a textual pipeline, without its anchor op, on any op, and verifies after every pass.
+pub fn run_pipeline(op: OperationRef<'_, '_>, text: &str, options: RunOptions) -> Res {
+    let mut error = String::new();
+    let ok = unsafe {
+        raw::girih_run_pipeline(
+            op.to_raw(),
+            sr(text),
+            !options.skip_verifier,
+            options.print_after_all,
+            options.timing,
+            (&raw mut error).cast(),
+            raw::push_string,
+        )
+    };
+    pipeline_result(op, ok, &error)
+}
+
+/// How [`run_pipeline`] runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RunOptions {
+    /// Leave the verifier out between passes.
+    pub skip_verifier: bool,
+    /// Print the IR after every pass, to standard error.
+    pub print_after_all: bool,
+    /// Print a timing report when done, to standard error.
+    pub timing: bool,
+}
+
+/// Whether a pass or pipeline of that name has been registered.
+pub fn is_registered(name: &str) -> bool {
+    unsafe { raw::girih_pass_is_registered(sr(name)) }
+}
+
+fn leak_c(s: &str) -> *const std::ffi::c_char {
+    // Names in declarations have no interior NUL; if one had, it would end there.
+    CString::new(s.split('\0').next().unwrap_or(""))
+        .unwrap_or_default()
+        .into_raw()
+}
+
+/// Makes a pass known by its name. Registering a name again has no effect.
+pub fn register<P: Pass>(pass: P) {
+    extern "C" fn run<P: Pass>(p: Ptr, handle: Ptr, x: MlirOperation) -> bool {
+        guard(P::INFO.argument, op_loc(x), false, || unsafe {
+            let op = OperationRef::from_raw(x);
+            (*p.cast::<P>())
+                .run(
+                    op,
+                    &PassContext {
+                        pass: handle,
+                        op,
+                        _c: PhantomData,
+                    },
+                )
+                .is_ok()
+        })
+    }
+    extern "C" fn initialize<P: Pass>(p: Ptr, c: MlirContext) -> bool {
+        guard("pass initialisation", None, false, || unsafe {
+            (*p.cast::<P>()).initialize(ContextRef::from_raw(c)).is_ok()
+        })
+    }
+    extern "C" fn dialects<P: Pass>(_: Ptr, registry: MlirDialectRegistry) {
+        for d in P::INFO.dialects {
+            match d {
+                DialectSource::Upstream(handle) => unsafe { mlirDialectHandleInsertDialect(handle(), registry) },
+                DialectSource::Rust(d) => d.register_raw(registry),
+            }
+        }
+    }
+    if is_registered(P::INFO.argument) {
+        return;
+    }
+    let info = P::INFO;
+    // The registry is global and keeps all of this for ever.
+    let options: Vec<raw::PassOption> = info
+        .options
+        .iter()
+        .map(|o| {
+            let (kind, default): (i32, &'static str) = match o.default {
+                OptionDefault::Str(s) => (0, s),
+                OptionDefault::Bool(b) => (1, if b { "true" } else { "false" }),
+                OptionDefault::Int(i) => (2, Box::leak(i.to_string().into_boxed_str())),
+                OptionDefault::Ints => (3, ""),
+                OptionDefault::Strs => (4, ""),
+            };
+            raw::PassOption {
+                name: sr(o.name),
+                description: sr(o.description),
+                default_value: sr(default),
+                kind,
+            }
+        })
+        .collect();
+    let statistics: Vec<raw::PassStatistic> = info
+        .statistics
+        .iter()
+        .map(|s| raw::PassStatistic {
+            name: leak_c(s.name),
+            description: leak_c(s.description),
+        })
+        .collect();
+    let (options, statistics) = (options.leak(), statistics.leak());
+    let table = raw::PassInfo {
+        data: Box::into_raw(Box::new(pass)).cast(),
+        argument: sr(info.argument),
+        description: sr(info.description),
+        op_name: sr(info.anchor.unwrap_or("")),
+        n_options: options.len() as isize,
+        options: options.as_ptr(),
+        n_statistics: statistics.len() as isize,
+        statistics: statistics.as_ptr(),
+        run: run::<P>,
+        initialize: Some(initialize::<P>),
+        dialects: Some(dialects::<P>),
+    };
+    unsafe { raw::girih_register_pass(Box::leak(Box::new(table))) }
+}
+
+/// Makes a pipeline known by its name. `expand` turns the text between the braces of `name{...}` into the textual
+/// pipeline that it stands for, or says what is wrong with it.
+pub fn register_pipeline(
+    name: &'static str,
+    description: &'static str,
+    expand: fn(options: &str) -> Result<String, String>,
+) {
+    extern "C" fn run(p: Ptr, options: MlirStringRef, sink: Ptr, push: raw::PushStr) -> bool {
+        let expand = unsafe { std::mem::transmute::<Ptr, fn(&str) -> Result<String, String>>(p) };
+        let failed = Err("internal error: panic while expanding the pipeline".to_owned());
+        match guard("pipeline", None, failed, || expand(unsafe { raw::from_sr(options) })) {
+            Ok(text) => {
+                push(sink, sr(&text));
+                true
+            }
+            Err(e) => {
+                push(sink, sr(&e));
+                false
+            }
+        }
+    }
+    if !is_registered(name) {
+        unsafe { raw::girih_register_pipeline(sr(name), sr(description), expand as Ptr, run) }
+    }
+}
+
+/// Every upstream dialect, extension and translation interface.
+pub fn register_all_upstream_dialects(registry: &DialectRegistry) {
+    unsafe { mlirRegisterAllDialects(registry.to_raw()) }
+}
+
+/// Every upstream pass; once for the process.
+pub fn register_all_upstream_passes() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| unsafe { mlirRegisterAllPasses() });
+}

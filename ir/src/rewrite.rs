@@ -1,0 +1,265 @@
+//! Rewriting: [`Rewriter`], sets of patterns, and the greedy driver.
+use crate::{
+    diag::{Reported, Res, guard, op_loc},
+    ext::OpExt,
+    raw::{self, Ptr, sr},
+};
+use melior::{
+    Context,
+    ir::{
+        Block, BlockLike, BlockRef, Location, Operation, OperationRef, RegionLike, RegionRef, Type, TypeLike, Value,
+        ValueLike,
+    },
+};
+use mlir_sys::*;
+use std::marker::PhantomData;
+
+/// Where ops are inserted: a rewriter, or the end of a block.
+pub trait Builder<'c> {
+    /// Inserts a detached op.
+    fn insert<'a>(&self, op: Operation<'c>) -> OperationRef<'c, 'a>;
+    /// The context.
+    fn context(&self) -> &'c Context;
+    /// Inserts an op that has one result, and gives it.
+    fn value<'a>(&self, op: Operation<'c>) -> Value<'c, 'a>
+    where
+        'c: 'a,
+    {
+        self.insert(op).result0()
+    }
+}
+
+/// Inserts at the end of a block, before nothing.
+#[derive(Clone, Copy)]
+pub struct AtEnd<'c, 'a>(pub BlockRef<'c, 'a>);
+impl<'c: 'b, 'b> Builder<'c> for AtEnd<'c, 'b> {
+    fn insert<'a>(&self, op: Operation<'c>) -> OperationRef<'c, 'a> {
+        let raw = op.into_raw();
+        unsafe {
+            mlirBlockAppendOwnedOperation(self.0.to_raw(), raw);
+            OperationRef::from_raw(raw)
+        }
+    }
+    fn context(&self) -> &'c Context {
+        let parent = unsafe { mlirBlockGetParentOperation(self.0.to_raw()) };
+        crate::context(unsafe { melior::ContextRef::from_raw(mlirOperationGetContext(parent)) })
+    }
+}
+
+/// Inserts before an op.
+#[derive(Clone, Copy)]
+pub struct Before<'c, 'a>(pub OperationRef<'c, 'a>);
+impl<'c: 'b, 'b> Builder<'c> for Before<'c, 'b> {
+    fn insert<'a>(&self, op: Operation<'c>) -> OperationRef<'c, 'a> {
+        let raw = op.into_raw();
+        unsafe {
+            let block = mlirOperationGetBlock(self.0.to_raw());
+            mlirBlockInsertOwnedOperationBefore(block, self.0.to_raw(), raw);
+            OperationRef::from_raw(raw)
+        }
+    }
+    fn context(&self) -> &'c Context {
+        self.0.ctx()
+    }
+}
+
+/// Changes IR under a driver that must hear of every change. Also a [`Builder`].
+#[derive(Clone, Copy)]
+pub struct Rewriter<'c> {
+    pub(crate) raw: MlirRewriterBase,
+    _c: PhantomData<&'c ()>,
+}
+
+impl<'c> Builder<'c> for Rewriter<'c> {
+    fn insert<'a>(&self, op: Operation<'c>) -> OperationRef<'c, 'a> {
+        unsafe { OperationRef::from_raw(mlirRewriterBaseInsert(self.raw, op.into_raw())) }
+    }
+    fn context(&self) -> &'c Context {
+        crate::context(unsafe { melior::ContextRef::from_raw(mlirRewriterBaseGetContext(self.raw)) })
+    }
+}
+
+impl<'c> Rewriter<'c> {
+    pub(crate) fn from_raw(raw: MlirRewriterBase) -> Self {
+        Rewriter { raw, _c: PhantomData }
+    }
+    /// Replaces an op's results by values; the op goes away.
+    pub fn replace(&self, op: OperationRef<'c, '_>, values: &[Value<'c, '_>]) {
+        let v: Vec<_> = values.iter().map(|x| x.to_raw()).collect();
+        unsafe { mlirRewriterBaseReplaceOpWithValues(self.raw, op.to_raw(), v.len() as isize, v.as_ptr()) }
+    }
+    /// Inserts `new` and replaces `op` by its results.
+    pub fn replace_with<'a>(&self, op: OperationRef<'c, '_>, new: Operation<'c>) -> OperationRef<'c, 'a> {
+        let new = self.insert(new);
+        self.replace(op, &new.result_values());
+        new
+    }
+    /// Erases an op without uses.
+    pub fn erase(&self, op: OperationRef<'c, '_>) {
+        unsafe { mlirRewriterBaseEraseOp(self.raw, op.to_raw()) }
+    }
+    /// Lets everyone use `to` instead of `from`.
+    pub fn replace_all_uses(&self, from: Value<'c, '_>, to: Value<'c, '_>) {
+        unsafe { mlirRewriterBaseReplaceAllUsesWith(self.raw, from.to_raw(), to.to_raw()) }
+    }
+    /// Changes an op in place.
+    pub fn modify(&self, op: OperationRef<'c, '_>, change: impl FnOnce()) {
+        unsafe { mlirRewriterBaseStartOpModification(self.raw, op.to_raw()) }
+        change();
+        unsafe { mlirRewriterBaseFinalizeOpModification(self.raw, op.to_raw()) }
+    }
+    /// Goes on inserting before an op.
+    pub fn set_insertion_before(&self, op: OperationRef<'c, '_>) {
+        unsafe { mlirRewriterBaseSetInsertionPointBefore(self.raw, op.to_raw()) }
+    }
+    /// Goes on inserting after an op.
+    pub fn set_insertion_after(&self, op: OperationRef<'c, '_>) {
+        unsafe { mlirRewriterBaseSetInsertionPointAfter(self.raw, op.to_raw()) }
+    }
+    /// Goes on inserting at the start of a block.
+    pub fn set_insertion_start(&self, block: BlockRef<'c, '_>) {
+        unsafe { mlirRewriterBaseSetInsertionPointToStart(self.raw, block.to_raw()) }
+    }
+    /// Goes on inserting at the end of a block.
+    pub fn set_insertion_end(&self, block: BlockRef<'c, '_>) {
+        unsafe { mlirRewriterBaseSetInsertionPointToEnd(self.raw, block.to_raw()) }
+    }
+    /// A new block at the end of a region; insertion goes on in it.
+    pub fn create_block<'a>(
+        &self,
+        region: RegionRef<'c, '_>,
+        arguments: &[Type<'c>],
+        loc: Location<'c>,
+    ) -> BlockRef<'c, 'a> {
+        let t: Vec<_> = arguments.iter().map(|t| t.to_raw()).collect();
+        let l = vec![loc.to_raw(); t.len()];
+        unsafe {
+            // Created detached and appended: MLIR's own call wants a block to stand before.
+            let block = mlirBlockCreate(t.len() as isize, t.as_ptr(), l.as_ptr());
+            mlirRegionAppendOwnedBlock(region.to_raw(), block);
+            mlirRewriterBaseSetInsertionPointToEnd(self.raw, block);
+            BlockRef::from_raw(block)
+        }
+    }
+    /// Moves the blocks of `from` to the end of `to`.
+    pub fn inline_region(&self, from: RegionRef<'c, '_>, to: RegionRef<'c, '_>) {
+        unsafe { raw::girih_rewriter_inline_region(self.raw, from.to_raw(), to.to_raw()) }
+    }
+    /// Moves the ops of a block before an op, with values for the block's arguments; the block goes away.
+    pub fn inline_block(&self, block: BlockRef<'c, '_>, before: OperationRef<'c, '_>, arguments: &[Value<'c, '_>]) {
+        let v: Vec<_> = arguments.iter().map(|x| x.to_raw()).collect();
+        unsafe {
+            raw::girih_rewriter_inline_block(self.raw, block.to_raw(), before.to_raw(), v.len() as isize, v.as_ptr())
+        }
+    }
+    /// Says, for `-debug` and for failed conversions, why a pattern did not apply.
+    pub fn no_match(&self, op: OperationRef<'c, '_>, why: impl AsRef<str>) -> Reported {
+        unsafe { raw::girih_notify_match_failure(self.raw, op.to_raw(), sr(why.as_ref())) };
+        Reported
+    }
+}
+
+/// What a pattern's body gives: `Ok` when it changed the IR, `Err` when it did not apply.
+pub type Matched = Result<(), Reported>;
+
+/// Rewrite patterns under collection.
+pub struct PatternSet<'c> {
+    pub(crate) raw: MlirRewritePatternSet,
+    pub(crate) context: &'c Context,
+    owned: bool,
+}
+
+impl<'c> PatternSet<'c> {
+    /// An empty set.
+    pub fn new(context: &'c Context) -> Self {
+        PatternSet {
+            raw: unsafe { mlirRewritePatternSetCreate(context.to_raw()) },
+            context,
+            owned: true,
+        }
+    }
+    pub(crate) fn borrowed(raw: MlirRewritePatternSet, context: &'c Context) -> Self {
+        PatternSet {
+            raw,
+            context,
+            owned: false,
+        }
+    }
+    /// Adds a pattern for ops named `root`. It must not change anything before it is sure to apply.
+    pub fn add<F>(&mut self, root: &str, benefit: u32, body: F)
+    where
+        F: for<'x> Fn(OperationRef<'x, 'x>, &Rewriter<'x>) -> Matched + Send + Sync + 'static,
+    {
+        extern "C" fn destruct<F>(p: Ptr) {
+            raw::drop_box::<F>(p)
+        }
+        extern "C" fn run<F>(
+            _: MlirRewritePattern,
+            x: MlirOperation,
+            r: MlirPatternRewriter,
+            p: Ptr,
+        ) -> MlirLogicalResult
+        where
+            F: for<'x> Fn(OperationRef<'x, 'x>, &Rewriter<'x>) -> Matched,
+        {
+            let ok = guard("rewrite pattern", op_loc(x), false, || unsafe {
+                let rewriter = Rewriter::from_raw(mlirPatternRewriterAsBase(r));
+                (*p.cast::<F>())(OperationRef::from_raw(x), &rewriter).is_ok()
+            });
+            MlirLogicalResult { value: i8::from(ok) }
+        }
+        let callbacks = MlirRewritePatternCallbacks {
+            construct: None,
+            destruct: Some(destruct::<F>),
+            matchAndRewrite: Some(run::<F>),
+        };
+        unsafe {
+            let pattern = mlirOpRewritePatternCreate(
+                sr(root),
+                benefit,
+                self.context.to_raw(),
+                callbacks,
+                Box::into_raw(Box::new(body)).cast(),
+                0,
+                std::ptr::null_mut(),
+            );
+            mlirRewritePatternSetAdd(self.raw, pattern);
+        }
+    }
+    /// Freezes the set.
+    pub(crate) fn freeze(mut self) -> Frozen {
+        self.owned = false;
+        Frozen(unsafe { mlirFreezeRewritePattern(self.raw) })
+    }
+}
+impl Drop for PatternSet<'_> {
+    fn drop(&mut self) {
+        if self.owned {
+            // Freezing takes the patterns over, and destroying the frozen set destroys them.
+            unsafe { mlirFrozenRewritePatternSetDestroy(mlirFreezeRewritePattern(self.raw)) }
+        }
+    }
+}
+
+pub(crate) struct Frozen(pub(crate) MlirFrozenRewritePatternSet);
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        unsafe { mlirFrozenRewritePatternSetDestroy(self.0) }
+    }
+}
+
+/// Applies patterns (and folding, and the erasure of dead ops) to everything in `op` until nothing changes.
+pub fn apply_greedily<'c>(op: OperationRef<'c, '_>, patterns: PatternSet<'c>) -> Res {
+    let frozen = patterns.freeze();
+    unsafe {
+        let config = mlirGreedyRewriteDriverConfigCreate();
+        let r = mlirApplyPatternsAndFoldGreedilyWithOp(op.to_raw(), frozen.0, config);
+        mlirGreedyRewriteDriverConfigDestroy(config);
+        if r.value != 0 { Ok(()) } else { Err(Reported) }
+    }
+}
+
+/// A detached block; see [`crate::ext::block`].
+pub fn new_block<'c>(arguments: &[Type<'c>], loc: Location<'c>) -> Block<'c> {
+    crate::ext::block(arguments, loc)
+}

@@ -1,4 +1,4 @@
-//! What LLVM says while it optimises and emits, kept as data instead of being printed (or, for errors, ending the
+//! LLVM's errors and warnings while it optimises and emits, kept as data instead of being printed (or, for errors, ending the
 //! process, which is what a context without a handler does).
 use inkwell::{
     context::Context,
@@ -24,8 +24,6 @@ pub enum Severity {
     Error,
     /// Something was made, but perhaps not what was meant.
     Warning,
-    /// About optimisation, or an addition to another diagnostic.
-    Remark,
 }
 
 /// One diagnostic of LLVM. Where the module has line information, the message begins with `file:line:column`.
@@ -42,7 +40,6 @@ impl fmt::Display for LlvmDiagnostic {
         let severity = match self.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
-            Severity::Remark => "remark",
         };
         write!(f, "{severity}: {}", self.message)
     }
@@ -83,7 +80,8 @@ extern "C" fn collect(info: LLVMDiagnosticInfoRef, sink: *mut c_void) {
         let severity = match LLVMGetDiagInfoSeverity(info) {
             LLVMDiagnosticSeverity::LLVMDSError => Severity::Error,
             LLVMDiagnosticSeverity::LLVMDSWarning => Severity::Warning,
-            _ => Severity::Remark,
+            // Remarks count instructions and register use; nobody asked.
+            _ => return,
         };
         let description = LLVMGetDiagInfoDescription(info);
         let message = CStr::from_ptr(description).to_string_lossy().trim_end().to_owned();

@@ -13,6 +13,7 @@ pub mod diagnostics;
 pub mod error;
 pub mod fatal;
 pub mod jit;
+mod locate;
 pub mod passes;
 pub mod ptx;
 pub mod ptxas;

@@ -4,6 +4,7 @@ use crate::{
     diagnostics::{CollectingContext, LlvmDiagnostic, Severity},
     error::{Error, Result},
     fatal,
+    locate::Places,
     target::Target,
     translate,
 };
@@ -46,7 +47,7 @@ pub struct Ptx {
     pub text: String,
     /// Names of the entries, in the order of the module.
     pub kernels: Vec<String>,
-    /// Warnings and remarks of LLVM.
+    /// Warnings of LLVM.
     pub warnings: Vec<LlvmDiagnostic>,
     /// Wall time of each stage.
     pub times: StageTimes,
@@ -54,38 +55,75 @@ pub struct Ptx {
 
 /// Compiles a `gpu.module` whose contents are already of the llvm and nvvm dialects. The operation is not changed.
 pub fn emit(gpu_module: OperationRef<'_, '_>, options: &CompileOptions) -> Result<Ptx> {
-    with_module(gpu_module, options, |module, machine, context, kernels, mut times| {
+    let result = with_module(gpu_module, options, |job| {
         let start = Instant::now();
         let buffer =
-            tracing::info_span!("emit").in_scope(|| machine.write_to_memory_buffer(module, FileType::Assembly));
-        times.emit = start.elapsed();
-        let warnings = warnings(context)?;
+            tracing::info_span!("emit").in_scope(|| job.machine.write_to_memory_buffer(job.module, FileType::Assembly));
+        let times = StageTimes {
+            emit: start.elapsed(),
+            ..job.times
+        };
         let buffer = buffer.map_err(|error| llvm_error(error.to_string()))?;
         let text = String::from_utf8_lossy(&buffer.as_slice()[..buffer.get_size()]).into_owned();
         tracing::debug!(?times, bytes = text.len(), "emitted PTX");
         Ok(Ptx {
             text,
-            kernels,
-            warnings,
+            kernels: job.kernels,
+            warnings: Vec::new(),
             times,
         })
-    })
+    });
+    let (mut ptx, warnings) = result?;
+    ptx.warnings = warnings;
+    Ok(ptx)
 }
 
 /// The LLVM IR that instruction selection would get, as text.
 pub fn llvm_ir(gpu_module: OperationRef<'_, '_>, options: &CompileOptions) -> Result<String> {
-    with_module(gpu_module, options, |module, _, _, _, _| {
-        Ok(module.print_to_string().to_string())
-    })
+    let (text, _) = with_module(gpu_module, options, |job| Ok(job.module.print_to_string().to_string()))?;
+    Ok(text)
 }
 
-/// Translates and optimises, then hands the module on. A fatal error of LLVM anywhere in here ends the process as
-/// [`fatal`] says.
+/// An optimised module.
+struct Job<'j, 'l> {
+    module: &'j Module<'l>,
+    machine: &'j TargetMachine,
+    kernels: Vec<String>,
+    times: StageTimes,
+}
+
+/// Translates and optimises, then hands the module on; gives LLVM's warnings beside the result. Where LLVM reports
+/// errors, it is asked again for their positions in the source.
 fn with_module<R>(
     gpu_module: OperationRef<'_, '_>,
     options: &CompileOptions,
-    finish: impl FnOnce(&Module<'_>, &TargetMachine, &CollectingContext, Vec<String>, StageTimes) -> Result<R>,
-) -> Result<R> {
+    finish: impl Fn(Job<'_, '_>) -> Result<R>,
+) -> Result<(R, Vec<LlvmDiagnostic>)> {
+    let plain = attempt(gpu_module, options, false, &finish);
+    if matches!(plain, Err(Error::Llvm(_))) {
+        let located = attempt(
+            gpu_module,
+            &CompileOptions {
+                line_info: true,
+                ..options.clone()
+            },
+            true,
+            &finish,
+        );
+        if matches!(located, Err(Error::Llvm(_))) {
+            return located;
+        }
+    }
+    plain
+}
+
+/// One run of [`with_module`]. A fatal error of LLVM anywhere in here ends the process as [`fatal`] says.
+fn attempt<R>(
+    gpu_module: OperationRef<'_, '_>,
+    options: &CompileOptions,
+    locate: bool,
+    finish: &impl Fn(Job<'_, '_>) -> Result<R>,
+) -> Result<(R, Vec<LlvmDiagnostic>)> {
     fatal::install();
     let mut times = StageTimes::default();
     let context = CollectingContext::new();
@@ -100,6 +138,7 @@ fn with_module<R>(
         module: translate::symbol(gpu_module),
         message: message.to_string(),
     })?;
+    let places = locate.then(|| Places::mark(&module));
     times.translate = start.elapsed();
 
     let kernels = kernels(&module);
@@ -117,7 +156,23 @@ fn with_module<R>(
             .map_err(|error| llvm_error(error.to_string()))?;
     }
     times.optimize = start.elapsed();
-    finish(&module, &machine, &context, kernels, times)
+    let result = finish(Job {
+        module: &module,
+        machine: &machine,
+        kernels,
+        times,
+    });
+    let mut diagnostics = context.take();
+    if let Some(places) = places {
+        diagnostics = places.resolve(diagnostics);
+    }
+    if diagnostics
+        .iter()
+        .any(|diagnostic| diagnostic.severity == Severity::Error)
+    {
+        return Err(Error::Llvm(diagnostics));
+    }
+    Ok((result?, diagnostics))
 }
 
 fn target_machine(options: &CompileOptions) -> Result<TargetMachine> {
@@ -143,18 +198,6 @@ fn kernels(module: &Module<'_>) -> Vec<String> {
         .filter(|function| function.get_call_conventions() == PTX_KERNEL)
         .map(|function| function.get_name().to_string_lossy().into_owned())
         .collect()
-}
-
-/// What was collected, if none of it is an error.
-fn warnings(context: &CollectingContext) -> Result<Vec<LlvmDiagnostic>> {
-    let diagnostics = context.take();
-    if diagnostics
-        .iter()
-        .any(|diagnostic| diagnostic.severity == Severity::Error)
-    {
-        return Err(Error::Llvm(diagnostics));
-    }
-    Ok(diagnostics)
 }
 
 fn llvm_error(message: String) -> Error {

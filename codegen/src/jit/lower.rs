@@ -1,5 +1,5 @@
 //! Pipelines from upstream's dialects down to the llvm dialect.
-use super::formats;
+use super::{formats, loops};
 use crate::error::{Error, Result};
 use melior::{
     ir::{
@@ -20,7 +20,7 @@ const DEALLOCATE: &str = "expand-realloc,canonicalize,ownership-based-buffer-dea
      buffer-deallocation-simplification,bufferization-lower-deallocations";
 
 /// Loops over scalars, with no arithmetic on formats that the CPU has not.
-const LOOPS: &str = "convert-bufferization-to-memref,func.func(convert-linalg-to-loops),lower-affine,\
+const LOOPS: &str = "func.func(convert-linalg-to-loops),lower-affine,\
      arith-emulate-unsupported-floats{source-types=f16,bf16,f8E4M3FN,f8E5M2 target-type=f32},canonicalize,cse";
 
 /// The rest of the way.
@@ -39,7 +39,13 @@ pub(super) fn to_llvm_dialect(module: &mut Module<'_>, name: &str) -> Result<boo
     } else {
         format!("{BUFFERIZE},{DEALLOCATE}")
     };
-    run(module, name, &format!("{buffers},{LOOPS}"))?;
+    run(
+        module,
+        name,
+        &format!("{buffers},convert-bufferization-to-memref,func.func(linalg-generalize-named-ops)"),
+    )?;
+    loops::order(module);
+    run(module, name, LOOPS)?;
     formats::expand(module)?;
     run(module, name, LLVM)?;
     Ok(!manual)

@@ -20,10 +20,12 @@
 //! | `source` | copies the function and what it calls, without memory spaces |
 //! | `signature` | what it takes and gives, and how that lies in memory |
 //! | `lower` | pipelines down to the llvm dialect |
+//! | `loops` | which loop is innermost |
 //! | `formats` | 8-bit floats and the conversions that CPUs lack |
 //! | `symbols` | the functions that compiled code calls back |
 //! | `value` | arrays and numbers that go in and come out |
 mod formats;
+mod loops;
 mod lower;
 mod signature;
 mod source;

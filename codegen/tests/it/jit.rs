@@ -170,6 +170,76 @@ fn a_product_on_strided_memory_with_memory_spaces() {
     }
 }
 
+/// Products of f32 in every layout of A and B: each sum must run in the order of k, to the last bit.
+#[test]
+fn sums_run_in_order_whatever_the_layout() {
+    let (m, n, k) = (13, 17, 19);
+    let value = |at: usize| ((at * 2_654_435_761) % 1000) as f32 / 7.0 - 70.0;
+    let a: Vec<f32> = (0..m * k).map(value).collect();
+    let b: Vec<f32> = (0..k * n).map(|at| value(at + 5)).collect();
+    let expected: Vec<f32> = (0..m * n)
+        .map(|at| (0..k).fold(0.0, |sum, l| sum + a[at / n * k + l] * b[l * n + at % n]))
+        .collect();
+    for (a_type, a_strides) in [("[?, 1]", [k, 1]), ("[1, ?]", [1, m]), ("[?, ?]", [k, 1])] {
+        for (b_type, b_strides) in [("[?, 1]", [n, 1]), ("[1, ?]", [1, k])] {
+            let source = format!(
+                "func.func @gemm(%a: memref<?x?xf32, strided<{a_type}>>, %b: memref<?x?xf32, strided<{b_type}>>,
+                                 %c: memref<?x?xf32>) {{
+                   linalg.matmul ins(%a, %b : memref<?x?xf32, strided<{a_type}>>, memref<?x?xf32, strided<{b_type}>>)
+                                 outs(%c : memref<?x?xf32>)
+                   return
+                 }}"
+            );
+            let function = compile(&source, "gemm").unwrap();
+            let lay = |values: &[f32], columns: usize, strides: [usize; 2]| {
+                let mut bytes = vec![0u8; 4 * values.len()];
+                for (at, value) in values.iter().enumerate() {
+                    let place = at / columns * strides[0] + at % columns * strides[1];
+                    bytes[4 * place..4 * place + 4].copy_from_slice(&value.to_le_bytes());
+                }
+                bytes
+            };
+            let (mut a_bytes, mut b_bytes) = (lay(&a, k, a_strides), lay(&b, n, b_strides));
+            let mut c_bytes = vec![0u8; 4 * m * n];
+            let signed = |strides: [usize; 2]| strides.map(|stride| stride as isize);
+            let mut args = [
+                Arg::Array(Array::new(&mut a_bytes, DType::F32, 0, &[m, k], &signed(a_strides)).unwrap()),
+                Arg::Array(Array::new(&mut b_bytes, DType::F32, 0, &[k, n], &signed(b_strides)).unwrap()),
+                Arg::Array(Array::row_major(&mut c_bytes, DType::F32, &[m, n]).unwrap()),
+            ];
+            function.call(&mut args).unwrap();
+            let found: Vec<f32> = c_bytes
+                .chunks(4)
+                .map(|c| f32::from_le_bytes([c[0], c[1], c[2], c[3]]))
+                .collect();
+            assert_eq!(found, expected, "A {a_type}, B {b_type}");
+        }
+    }
+}
+
+#[test]
+fn bodies_may_ask_for_their_indices() {
+    let source = "
+      func.func @transposed_index(%x: memref<2x3xi64, strided<[1, 2]>>) {
+        linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\"]}
+          outs(%x : memref<2x3xi64, strided<[1, 2]>>) {
+        ^bb0(%old: i64):
+          %i = linalg.index 0 : index
+          %j = linalg.index 1 : index
+          %ten = arith.constant 10 : index
+          %tens = arith.muli %i, %ten : index
+          %sum = arith.addi %tens, %j : index
+          %new = arith.index_cast %sum : index to i64
+          linalg.yield %new : i64
+        }
+        return
+      }";
+    let mut x = vec![0u8; 48];
+    let mut args = [Arg::Array(Array::new(&mut x, DType::I64, 0, &[2, 3], &[1, 2]).unwrap())];
+    compile(source, "transposed_index").unwrap().call(&mut args).unwrap();
+    assert_eq!(values(DType::I64, &x), [0.0, 10.0, 1.0, 11.0, 2.0, 12.0]);
+}
+
 #[test]
 fn tensors_come_back_and_arguments_are_not_written() {
     let source = "

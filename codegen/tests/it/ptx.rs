@@ -148,12 +148,16 @@ fn errors_of_llvm_are_data_and_name_the_source() {
 gpu.module @kernels {
   llvm.func @wrong(%a: i32) attributes {nvvm.kernel} {
     %r = llvm.inline_asm has_side_effects "mov.b32 $0, $1;", "=r,{no_such_register}" %a : (i32) -> i32
+           loc("dir/wrong.mlir":7:9)
     llvm.return
-  }
-}
+  } loc("dir/wrong.mlir":3:3)
+} loc("dir/wrong.mlir":1:1)
 "#,
     )
     .unwrap();
     let error = compile(first(&module), None, &hopper()).unwrap_err();
-    assert!(error.to_string().contains("{no_such_register}"), "{error}");
+    assert_eq!(
+        error.to_string(),
+        "error: dir/wrong.mlir:7:9: couldn't allocate input reg for constraint '{no_such_register}'"
+    );
 }

@@ -161,6 +161,30 @@ fn times_are_positive_and_as_many_as_asked() {
 }
 
 #[test]
+fn parameters_that_the_kernel_does_not_have_are_refused() {
+    let (mut device, program) = (device(), program());
+    let module = device.load(program.ptx()).expect("it compiles");
+    let params = [vec![0u8; 8], vec![0u8; 8], vec![0u8; 8]];
+    let launch = Launch {
+        kernel: "scale",
+        grid: [2, 1, 1],
+        block: [128, 1, 1],
+        cluster: [2, 1, 1],
+        dynamic_shared_bytes: 0,
+        cooperative: false,
+        params: &params,
+    };
+    let error = device.launch(module, &launch).expect_err("a parameter is missing");
+    assert!(
+        error
+            .message
+            .contains("[8, 8, 8, 4] bytes, but the launch gives [8, 8, 8]"),
+        "{}",
+        error.message
+    );
+}
+
+#[test]
 fn the_compilers_log_is_in_the_error() {
     let error = device()
         .load(&SCALE.replace("mul.f32 %f2, %f1, %f0;", "mul.f32 %f2, %f1;"))

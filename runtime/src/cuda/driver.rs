@@ -19,7 +19,7 @@ fn initialise() -> Result<()> {
     // SAFETY: loads the library and lets go of it again.
     if !unsafe { sys::is_culib_present() } {
         return Err(DeviceError::new(
-            "no CUDA driver (libcuda.so.1) on this machine; install NVIDIA's driver, or use --device sim",
+            "no CUDA driver (libcuda.so.1) on this machine; install NVIDIA's driver, or run on the simulator",
         ));
     }
     let mut version = 0;
@@ -90,7 +90,7 @@ fn hint(code: sys::CUresult) -> Option<&'static str> {
             "often a TMA coordinate off 16 bytes in the innermost dimension, or a TMA store at a negative coordinate"
         }
         E::CUDA_ERROR_MISALIGNED_ADDRESS => "often a TMA shared address that is not a multiple of 128",
-        E::CUDA_ERROR_ILLEGAL_ADDRESS => "run under compute-sanitizer, or with --device sim --check-memory",
+        E::CUDA_ERROR_ILLEGAL_ADDRESS => "run under compute-sanitizer, or on the simulator with --check-memory",
         E::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES => {
             "the block needs more registers or shared memory than an SM has; use fewer threads or stages"
         }

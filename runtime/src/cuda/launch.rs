@@ -24,8 +24,15 @@ unsafe impl Sync for Function {}
 /// PTX compiled by the driver into the context that was current then.
 pub(super) struct Module {
     handle: sys::CUmodule,
-    /// Functions with the dynamic shared bytes that they were set up for.
-    functions: BTreeMap<String, (Function, u32)>,
+    functions: BTreeMap<String, Entry>,
+}
+
+/// A function and what it was set up for.
+struct Entry {
+    function: Function,
+    dynamic_shared_bytes: u32,
+    /// Bytes of each parameter that the compiled kernel has.
+    parameter_bytes: Vec<usize>,
 }
 
 // SAFETY: as for `Function`.
@@ -85,10 +92,11 @@ impl Module {
 
     /// The kernel of a launch, set up for the launch's shared memory and cluster.
     pub(super) fn function(&mut self, launch: &Launch<'_>) -> Result<Function> {
-        if let Some((function, shared)) = self.functions.get(launch.kernel)
-            && *shared == launch.dynamic_shared_bytes
+        if let Some(entry) = self.functions.get(launch.kernel)
+            && entry.dynamic_shared_bytes == launch.dynamic_shared_bytes
         {
-            return Ok(*function);
+            check_parameters(launch, &entry.parameter_bytes)?;
+            return Ok(entry.function);
         }
         let name = CString::new(launch.kernel).map_err(|_| DeviceError::new("a kernel's name contains a zero byte"))?;
         // SAFETY: the module is loaded.
@@ -118,11 +126,43 @@ impl Module {
                 1,
             )?;
         }
-        let function = Function(handle);
-        self.functions
-            .insert(launch.kernel.to_owned(), (function, launch.dynamic_shared_bytes));
+        let entry = Entry {
+            function: Function(handle),
+            dynamic_shared_bytes: launch.dynamic_shared_bytes,
+            parameter_bytes: parameter_bytes(handle)?,
+        };
+        check_parameters(launch, &entry.parameter_bytes)?;
+        let function = entry.function;
+        self.functions.insert(launch.kernel.to_owned(), entry);
         Ok(function)
     }
+}
+
+/// Bytes of each parameter of a compiled kernel.
+fn parameter_bytes(function: sys::CUfunction) -> Result<Vec<usize>> {
+    let mut sizes = Vec::new();
+    loop {
+        let (mut offset, mut size) = (0, 0);
+        // SAFETY: the function is loaded; two numbers are written. An index past the last parameter is refused.
+        match unsafe { sys::cuFuncGetParamInfo(function, sizes.len(), &mut offset, &mut size) } {
+            sys::CUresult::CUDA_SUCCESS => sizes.push(size),
+            sys::CUresult::CUDA_ERROR_INVALID_VALUE => return Ok(sizes),
+            other => check("cuFuncGetParamInfo", other.result())?,
+        }
+    }
+}
+
+/// The driver reads as many parameters as the kernel has, whatever the launch gives, so the two must agree.
+fn check_parameters(launch: &Launch<'_>, expected: &[usize]) -> Result<()> {
+    if launch.params.iter().map(Vec::len).eq(expected.iter().copied()) {
+        return Ok(());
+    }
+    let given: Vec<usize> = launch.params.iter().map(Vec::len).collect();
+    Err(DeviceError::new(format!(
+        "kernel `{}` has parameters of {expected:?} bytes, but the launch gives {given:?}; PTX and manifest do not belong \
+         together, compile the file again",
+        launch.kernel
+    )))
 }
 
 impl Function {

@@ -1,7 +1,11 @@
-//! `cargo xtask bench`: how long a cold `girih compile` takes on this machine, with the release build.
+//! `cargo xtask bench`: how long a cold `girih compile` takes on this machine, with the release build, then the crates' own
+//! benchmarks, then the comparison with cuBLAS where there is a GPU.
 use crate::{command, examples, setup, workspace};
 use anyhow::{Context, Result};
-use std::time::{Duration, Instant};
+use std::{
+    process::Command,
+    time::{Duration, Instant},
+};
 
 /// What to measure.
 #[derive(clap::Args)]
@@ -48,5 +52,21 @@ pub fn run(args: &Args) -> Result<bool> {
             ms(times[times.len() - 1])
         );
     }
-    Ok(true)
+    command::run(&mut command::cargo(&["bench", "--workspace", "--bench", "*"])?)?;
+    let gpus = command::capture(Command::new("nvidia-smi").arg("-L")).unwrap_or_default();
+    if !gpus.contains("GPU ") {
+        println!("no GPU here: benches/gemm.py, which compares with cuBLAS, was not run");
+        return Ok(true);
+    }
+    let root = workspace::root()?;
+    let gemm = workspace::target_dir()?.join("gemm.ptx");
+    let mut compile = command::program(&girih)?;
+    command::run(
+        compile
+            .arg("compile")
+            .arg(root.join("examples/gemm_explicit.mlir"))
+            .arg("-o")
+            .arg(&gemm),
+    )?;
+    command::succeeds(Command::new("python3").arg(root.join("benches/gemm.py")).arg(&gemm))
 }

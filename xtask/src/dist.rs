@@ -2,7 +2,7 @@
 //!
 //! `dist/` holds the compiler and everything around it; `dist-runtime/` only what launches PTX compiled before. The
 //! programs link LLVM, the C++ library, zlib and zstd statically; what is left is the C library of Debian 12 or newer.
-use crate::{command, examples, report, setup, workspace};
+use crate::{command, examples, gpu, report, setup, workspace};
 use anyhow::{Context, Result, bail};
 use std::{
     fs,
@@ -101,6 +101,7 @@ pub fn run(args: &Args) -> Result<bool> {
         copy_tree(&root.join("benches"), &out.join("benches"))?;
         command::run(&mut command::cargo(&["build", "--release", "--package", "xtask"])?)?;
         install(&release.join("xtask"), &bin)?;
+        install_driver_tests(&bin)?;
     }
     for text in ["LICENSE", "README.md"] {
         copy(&root.join(text), &out)?;
@@ -131,6 +132,22 @@ fn link(program: &str, archives: &Path) -> Result<()> {
     let mut cargo = command::cargo(&["rustc", "--release", "--package", "girih", "--bin", program, "--"])?;
     cargo.args(["-L", &native, "-C", "strip=symbols", "-C", "link-arg=-Wl,--icf=safe"]);
     command::run(&mut cargo)
+}
+
+/// The runtime's device tests, which `xtask test-gpu` runs on the other machine.
+fn install_driver_tests(bin: &Path) -> Result<()> {
+    let mut cargo = command::cargo(&gpu::CARGO_DRIVER_TESTS)?;
+    cargo.args(["--release", "--no-run", "--message-format", "json-render-diagnostics"]);
+    let built = command::capture(&mut cargo)?;
+    let executable = built
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .filter(|message| message["target"]["name"] == "gpu")
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from))
+        .context("cargo named no executable for the runtime's device tests")?;
+    let installed = bin.join(gpu::DRIVER_TESTS);
+    fs::copy(&executable, &installed).with_context(|| format!("cannot copy {}", executable.display()))?;
+    command::run(Command::new("strip").arg("--strip-unneeded").arg(installed))
 }
 
 /// A folder with nothing but links to static archives: searched first, it makes the linker take those.

@@ -4,7 +4,7 @@
 use crate::{
     command,
     report::{Report, Tally},
-    workspace,
+    test, workspace,
 };
 use anyhow::{Context, Result, bail};
 use std::{
@@ -60,16 +60,32 @@ const GEMM_SHAPES: [[u32; 3]; 34] = [
     [2048, 64, 4096],
 ];
 
+/// Too large for a reference on the CPU: with ones everywhere each element of the product is K, exactly.
+const LARGE_SHAPES: [[u32; 3]; 4] = [
+    [8192, 8192, 8192],
+    [4096, 4096, 4096],
+    [8191, 8193, 4096],
+    [16384, 128, 8192],
+];
+
 /// Runs the suite; an error where there is no GPU, since then nothing was tested.
 pub fn run(args: &Args) -> Result<bool> {
-    let (girih, examples) = installation()?;
     let gpus = command::capture(Command::new("nvidia-smi").arg("-L")).unwrap_or_default();
     if !gpus.contains("GPU ") {
         bail!("no GPU: nvidia-smi lists none here, and nothing was run");
     }
     print!("{gpus}");
+    let Installation {
+        girih,
+        examples,
+        mut driver_tests,
+    } = installation()?;
     let device = format!("cuda:{}", args.device);
     let mut report = Report::default();
+    report.stage("driver", "the runtime's own tests on a device", || {
+        let (ok, lines) = command::tee(&mut driver_tests)?;
+        Ok(test::closing_lines(ok, &lines))
+    });
     report.stage("gemm", "gemm_explicit.mlir against its reference", || {
         let source = examples.join("gemm_explicit.mlir");
         let mut tally = Tally::default();
@@ -91,6 +107,35 @@ pub fn run(args: &Args) -> Result<bool> {
         }
         Ok(tally)
     });
+    report.stage(
+        "large",
+        "gemm_explicit.mlir on ones, at sizes that fill the device",
+        || {
+            let source = examples.join("gemm_explicit.mlir");
+            let mut tally = Tally::default();
+            for [m, n, k] in LARGE_SHAPES {
+                let mut launch = command::program(&girih)?;
+                launch
+                    .arg("run")
+                    .arg(&source)
+                    .args(["--kernel", "gemm", "--device", &device]);
+                launch.args([
+                    "--arg",
+                    &format!("A=ones:bf16[{m},{k}]"),
+                    "--arg",
+                    &format!("B=ones:bf16[{k},{n}]"),
+                ]);
+                launch.args([
+                    "--arg",
+                    &format!("C=zeros:bf16[{m},{n}]"),
+                    "--check",
+                    &format!("C=full({k}):bf16[{m},{n}]"),
+                ]);
+                tally.add(verdict(&format!("{m}x{n}x{k}"), &mut launch)?);
+            }
+            Ok(tally)
+        },
+    );
     report.stage("examples", "as their RUN lines say, on the GPU", || {
         let mut tally = Tally::default();
         for source in workspace::files_with_extension(&examples, "mlir") {
@@ -158,19 +203,49 @@ fn run_lines(text: &str, device: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// `girih` and the examples: those beside this program in a `dist/`, or those of the repository.
-fn installation() -> Result<(PathBuf, PathBuf)> {
+/// What the suite runs.
+struct Installation {
+    girih: PathBuf,
+    examples: PathBuf,
+    /// The tests of `girih-runtime` that need a device.
+    driver_tests: Command,
+}
+
+/// Name of the runtime's device tests in `dist/`.
+pub const DRIVER_TESTS: &str = "runtime-gpu-tests";
+
+/// Cargo's arguments for the runtime's device tests.
+pub const CARGO_DRIVER_TESTS: [&str; 7] = [
+    "test",
+    "--package",
+    "girih-runtime",
+    "--features",
+    "gpu-tests",
+    "--test",
+    "gpu",
+];
+
+/// What lies beside this program in a `dist/`, or else in the repository.
+fn installation() -> Result<Installation> {
     let here = env::current_exe().context("where this program lies is unknown")?;
-    if let Some(dir) = here
+    let dist = here
         .parent()
         .and_then(Path::parent)
-        .filter(|_| here.with_file_name("girih").is_file())
-        && dir.join("examples").is_dir()
-    {
-        return Ok((here.with_file_name("girih"), dir.join("examples")));
+        .map(|dir| dir.join("examples"))
+        .filter(|dir| dir.is_dir());
+    if let Some(examples) = dist {
+        return Ok(Installation {
+            girih: here.with_file_name("girih"),
+            examples,
+            driver_tests: Command::new(here.with_file_name(DRIVER_TESTS)),
+        });
     }
     command::run(&mut command::cargo(&["build", "--workspace", "--bin", "girih"])?)?;
-    Ok((workspace::binary("girih")?, workspace::root()?.join("examples")))
+    Ok(Installation {
+        girih: workspace::binary("girih")?,
+        examples: workspace::root()?.join("examples"),
+        driver_tests: command::cargo(&CARGO_DRIVER_TESTS)?,
+    })
 }
 
 #[cfg(test)]

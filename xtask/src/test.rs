@@ -128,7 +128,16 @@ pub fn run(args: &Args) -> Result<bool> {
 
 // Every build names the whole workspace, so that features unify the same way and nothing is built twice.
 const BUILD: [&str; 5] = ["build", "--workspace", "--bins", "--tests", "--examples"];
-const LINT: [&str; 6] = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+const LINT: [&str; 8] = [
+    "clippy",
+    "--workspace",
+    "--all-targets",
+    "--features",
+    "girih-runtime/gpu-tests",
+    "--",
+    "-D",
+    "warnings",
+];
 const LIT: [&str; 4] = ["test", "--workspace", "--test", "lit"];
 
 /// One cargo command is one check.
@@ -139,17 +148,20 @@ fn check(args: &[&str]) -> Result<Tally> {
 /// A cargo command whose output says how many tests ran.
 fn counted(args: &[&str]) -> Result<Tally> {
     let (ok, lines) = command::tee(&mut command::cargo(args)?)?;
-    let mut tally = lines
+    Ok(closing_lines(ok, &lines))
+}
+
+/// The sum of all closing lines. A run that failed without saying so in them counts as one failure.
+pub fn closing_lines(ok: bool, lines: &[String]) -> Tally {
+    let mut tally = Tally::default();
+    lines
         .iter()
         .filter_map(|line| closing_line(line))
-        .fold(Tally::default(), |mut sum, tally| {
-            sum.add(tally);
-            sum
-        });
+        .for_each(|counted| tally.add(counted));
     if !ok && tally.failed == 0 {
         tally.failed = 1;
     }
-    Ok(tally)
+    tally
 }
 
 /// Everything but the lit files, which the lit stage runs in one go.
@@ -200,15 +212,7 @@ fn standalone() -> Result<Tally> {
         .current_dir(&dir)
         .env("CARGO_TARGET_DIR", workspace::target_dir()?);
     let (ok, lines) = command::tee(&mut cargo)?;
-    let mut tally = Tally::default();
-    lines
-        .iter()
-        .filter_map(|line| closing_line(line))
-        .for_each(|counted| tally.add(counted));
-    if !ok && tally.failed == 0 {
-        tally.failed = 1;
-    }
-    Ok(tally)
+    Ok(closing_lines(ok, &lines))
 }
 
 /// `cargo xtask bless`: lets the tests rewrite what they expect.

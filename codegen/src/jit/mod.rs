@@ -59,6 +59,7 @@ impl Function {
     pub fn compile(module: OperationRef<'_, '_>, name: &str) -> Result<Self> {
         let span = tracing::info_span!("reference", name);
         let _entered = span.enter();
+        crate::fatal::install();
         let mut extracted = source::extract(module, name)?;
         let signature = Signature::of(source::root(&extracted, name)?)?;
         let owns_results = lower::to_llvm_dialect(&mut extracted, name)?;

@@ -55,6 +55,21 @@ impl Ptxas {
         &self.path
     }
 
+    /// The release that it says it is, such as `13.0, V13.0.88`.
+    pub fn version(&self) -> Result<String> {
+        let run = Command::new(&self.path).arg("--version").output();
+        let run = run.map_err(|error| Error::Io {
+            what: format!("running {}", self.path.display()),
+            error,
+        })?;
+        let said = String::from_utf8_lossy(&run.stdout);
+        let release = said
+            .lines()
+            .find_map(|line| line.split_once("release "))
+            .map(|(_, release)| release.trim());
+        Ok(release.unwrap_or("of unknown release").to_owned())
+    }
+
     /// Assembles `ptx` for `arch`, such as `sm_90a`. Line information is kept where the PTX has some, and errors then
     /// name the line of the source.
     pub fn assemble(&self, ptx: &str, arch: &str) -> Result<Cubin> {

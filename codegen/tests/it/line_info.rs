@@ -1,5 +1,5 @@
 use crate::support::{INCREMENT, context, first, hopper};
-use girih_codegen::{CompileOptions, compile};
+use girih_codegen::{CompileOptions, compile, ptxas::Ptxas};
 use melior::ir::Module;
 
 /// The module with every location as a file would give it: `Module::parse` takes no name, so locations are written out.
@@ -69,4 +69,50 @@ fn the_source_is_left_as_it_was() {
     )
     .unwrap();
     assert_eq!(module.as_operation().to_string(), before);
+}
+
+#[test]
+fn inlined_functions_keep_their_positions_and_assemble() {
+    let context = context();
+    let source = r#"
+gpu.module @kernels {
+  llvm.func internal @square(%x: f32) -> f32 {
+    %y = llvm.fmul %x, %x : f32 loc("lib.mlir":4:7)
+    llvm.return %y : f32 loc("lib.mlir":5:7)
+  } loc("lib.mlir":3:3)
+  llvm.func @squares(%data: !llvm.ptr<1>) attributes {nvvm.kernel} {
+    %old = llvm.load %data : !llvm.ptr<1> -> f32 loc("main.mlir":10:5)
+    %new = llvm.call @square(%old) : (f32) -> f32 loc("main.mlir":11:5)
+    llvm.store %new, %data : f32, !llvm.ptr<1> loc("main.mlir":12:5)
+    llvm.return loc("main.mlir":13:5)
+  } loc("main.mlir":9:3)
+} loc("main.mlir":1:1)
+"#;
+    let module = Module::parse(&context, source).unwrap();
+    let text = compile(
+        first(&module),
+        None,
+        &CompileOptions {
+            line_info: true,
+            ..hopper()
+        },
+    )
+    .unwrap()
+    .text;
+    assert!(!text.contains("call"), "the function is inlined:\n{text}");
+    let multiplication = text
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.starts_with("mul.rn.f32"));
+    let loc = multiplication
+        .filter(|line| line.starts_with(".loc"))
+        .last()
+        .expect("a position governs it");
+    let file = loc.split_whitespace().nth(1).unwrap();
+    assert!(text.contains(&format!(".file\t{file} \"lib.mlir\"")), "{loc}\n{text}");
+    assert!(loc.contains(&format!("{file} 4 7")), "{loc}");
+    Ptxas::find(None)
+        .expect("`cargo xtask setup` fetches ptxas")
+        .assemble(&text, "sm_90a")
+        .unwrap();
 }

@@ -25,6 +25,7 @@ fn assembles_and_reports_resources() {
     let context = context();
     let module = Module::parse(&context, INCREMENT).unwrap();
     let compiled = compile(first(&module), None, &hopper()).unwrap();
+    assert!(ptxas().version().unwrap().contains(", V"), "{:?}", ptxas().version());
     let cubin = ptxas().assemble(&compiled.text, "sm_90a").unwrap();
     assert!(cubin.bytes.starts_with(b"\x7fELF"));
     let [kernel] = cubin.report.kernels.as_slice() else {

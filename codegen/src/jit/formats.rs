@@ -16,12 +16,12 @@
 //! %y = arith.bitcast %byte : i8 to f8E4M3FN
 //! ```
 //! Other sources and targets go through f64 and f32 exactly. Conversions of integers are treated alike.
+use super::build::Builder;
 use crate::error::{Error, Result};
 use girih_core::number::FloatFormat;
 use melior::ir::{
-    Attribute, BlockLike, Identifier, Module, Operation, OperationRef, Type, TypeLike, Value, ValueLike,
-    attribute::{AttributeLike, FlatSymbolRefAttribute},
-    operation::{OperationBuilder, OperationLike, WalkOrder, WalkResult},
+    BlockLike, Module, Operation, OperationRef, ValueLike,
+    operation::{OperationLike, WalkOrder, WalkResult},
 };
 use mlir_sys::{mlirOperationDestroy, mlirValueReplaceAllUsesOfWith};
 use std::collections::BTreeSet;
@@ -131,28 +131,28 @@ fn rewrite(operation: OperationRef<'_, '_>, conversion: &Conversion, used: &mut 
         Conversion::Read(format, to_integer) => {
             let (table, _) = format.table.unwrap_or((format.make, FloatFormat::E4M3));
             used.insert(table);
-            let bits = build.one("arith.bitcast", &[source], "i8", &[])?;
-            let code = build.one("arith.index_castui", &[bits], "index", &[])?;
-            let table = build.one("memref.get_global", &[], TABLE_TYPE, &[("name", table)])?;
-            let value = build.one("memref.load", &[table, code], "f32", &[])?;
+            let bits = build.value("arith.bitcast", &[source], "i8", &[])?;
+            let code = build.value("arith.index_castui", &[bits], "index", &[])?;
+            let table = build.value("memref.get_global", &[], TABLE_TYPE, &[("name", &format!("@{table}"))])?;
+            let value = build.value("memref.load", &[table, code], "f32", &[])?;
             match (to_integer, target.r#type().to_string().as_str()) {
-                (Some(name), ty) => build.one(name, &[value], ty, &[])?,
+                (Some(name), ty) => build.value(name, &[value], ty, &[])?,
                 (None, "f32") => value,
-                (None, "f64") => build.one("arith.extf", &[value], "f64", &[])?,
+                (None, "f64") => build.value("arith.extf", &[value], "f64", &[])?,
                 // Both halves hold every 8-bit value exactly.
-                (None, ty) => build.one("arith.truncf", &[value], ty, &[])?,
+                (None, ty) => build.value("arith.truncf", &[value], ty, &[])?,
             }
         }
         Conversion::Make(format, from_integer) => {
             used.insert(format.make);
             let wide = match (from_integer, source.r#type().to_string().as_str()) {
-                (Some(name), _) => build.one(name, &[source], "f64", &[])?,
+                (Some(name), _) => build.value(name, &[source], "f64", &[])?,
                 (None, "f64") => source,
-                (None, _) => build.one("arith.extf", &[source], "f64", &[])?,
+                (None, _) => build.value("arith.extf", &[source], "f64", &[])?,
             };
-            let word = build.one("func.call", &[wide], "i32", &[("callee", format.make)])?;
-            let bits = build.one("arith.trunci", &[word], format.storage, &[])?;
-            build.one("arith.bitcast", &[bits], format.mlir, &[])?
+            let word = build.value("func.call", &[wide], "i32", &[("callee", &format!("@{}", format.make))])?;
+            let bits = build.value("arith.trunci", &[word], format.storage, &[])?;
+            build.value("arith.bitcast", &[bits], format.mlir, &[])?
         }
     };
     // SAFETY: both values are alive and of one type; the operation has no uses left when it is destroyed.
@@ -164,40 +164,6 @@ fn rewrite(operation: OperationRef<'_, '_>, conversion: &Conversion, used: &mut 
 }
 
 const TABLE_TYPE: &str = "memref<256xf32>";
-
-/// Builds operations before one.
-struct Builder<'c, 'a> {
-    operation: OperationRef<'c, 'a>,
-}
-
-impl<'c: 'a, 'a> Builder<'c, 'a> {
-    /// An operation with one result, and symbol references as its attributes.
-    fn one(&self, name: &str, operands: &[Value<'c, 'a>], ty: &str, symbols: &[(&str, &str)]) -> Result<Value<'c, 'a>> {
-        let failed = || Error::Reference(format!("`{name}` to `{ty}` could not be built"));
-        let context = self.operation.context();
-        // SAFETY: `context` stays in place while the reference is used.
-        let context = unsafe { context.to_ref() };
-        let ty = Type::parse(context, ty).ok_or_else(failed)?;
-        // SAFETY: types are owned by the context, which outlives the module.
-        let ty = unsafe { Type::from_raw(ty.to_raw()) };
-        let mut builder = OperationBuilder::new(name, self.operation.location())
-            .add_operands(operands)
-            .add_results(&[ty]);
-        for (attribute, symbol) in symbols {
-            let (key, value) = (
-                Identifier::new(context, attribute),
-                FlatSymbolRefAttribute::new(context, symbol),
-            );
-            // SAFETY: as for the type.
-            let pair = unsafe { (Identifier::from_raw(key.to_raw()), Attribute::from_raw(value.to_raw())) };
-            builder = builder.add_attributes(&[pair]);
-        }
-        let built = builder.build().map_err(|_| failed())?;
-        let block = self.operation.block().ok_or_else(failed)?;
-        let placed = block.insert_operation_before(self.operation, built);
-        Ok(placed.result(0).map_err(|_| failed())?.into())
-    }
-}
 
 fn declare(module: &Module<'_>, format: &Narrow) -> Result<()> {
     append(module, &format!("func.func private @{}(f64) -> i32", format.make))

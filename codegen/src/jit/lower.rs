@@ -44,7 +44,7 @@ pub(super) fn to_llvm_dialect(module: &mut Module<'_>, name: &str) -> Result<boo
         name,
         &format!("{buffers},convert-bufferization-to-memref,func.func(linalg-generalize-named-ops)"),
     )?;
-    loops::order(module);
+    loops::order(module)?;
     run(module, name, LOOPS)?;
     formats::expand(module)?;
     run(module, name, LLVM)?;

@@ -22,8 +22,10 @@
 //! | `lower` | pipelines down to the llvm dialect |
 //! | `loops` | which loop is innermost |
 //! | `formats` | 8-bit floats and the conversions that CPUs lack |
+//! | `build` | builds operations from text |
 //! | `symbols` | the functions that compiled code calls back |
 //! | `value` | arrays and numbers that go in and come out |
+mod build;
 mod formats;
 mod loops;
 mod lower;

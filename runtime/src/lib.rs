@@ -2,7 +2,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`array`] | strided arrays in host memory, `.npy` files |
+//! | [`mod@array`] | strided arrays in host memory, `.npy` files |
 //! | [`spec`] | what a user writes for an argument: `randn:bf16[512,256]` |
 //! | [`run`] | one run from the command line |
 //! | [`check`] | whether a result is right |
@@ -10,6 +10,22 @@
 //! | [`cuda`] | the CUDA driver as a device |
 //! | [`program`] | PTX with its launch manifest |
 //! | [`launch`] | every check before a launch, and the bytes of the parameters |
+//!
+//! ```no_run
+//! use girih_runtime::{Program, cuda::CudaDevice, launch::Session, run::make_values};
+//!
+//! # fn main() -> girih_runtime::Result<()> {
+//! let program = Program::load("gemm.ptx".as_ref())?;
+//! let kernel = program.kernel(Some("gemm"))?;
+//! let args = ["A=randn:bf16[512,256]", "B=randn:bf16[256,128]", "C=poison:bf16[512,128]"];
+//! let args: Vec<_> = args.iter().map(|arg| arg.parse()).collect::<Result<_, _>>().map_err(girih_runtime::Error::Usage)?;
+//! let values = make_values(kernel, &args, 0)?;
+//! let mut device = CudaDevice::new(0)?;
+//! let mut session = Session::new(&mut device, &program, kernel, &values)?;
+//! session.run()?;
+//! # Ok(())
+//! # }
+//! ```
 pub mod array;
 pub mod capi;
 pub mod check;

@@ -1,6 +1,6 @@
 //! The C interface, as `include/girih_runtime.h` documents it.
 //!
-//! Every function ends in [`error::guard`] or is too simple to fail: no panic and no error leaves it otherwise.
+//! Every function ends in `error::guard` or is too simple to fail: no panic and no error leaves it otherwise.
 #![allow(non_camel_case_types)]
 mod cache;
 mod error;

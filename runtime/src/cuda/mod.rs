@@ -22,6 +22,7 @@ use launch::Module;
 pub struct CudaDevice {
     ordinal: i32,
     handle: sys::CUdevice,
+    context: sys::CUcontext,
     name: String,
     target: String,
     modules: Vec<Option<Module>>,
@@ -56,14 +57,14 @@ impl CudaDevice {
         let device = CudaDevice {
             ordinal,
             handle,
+            context,
             name,
             target,
             modules: Vec::new(),
             flush: None,
             cold_cache: true,
         };
-        // SAFETY: the context was retained above.
-        check("cuCtxSetCurrent", unsafe { result::ctx::set_current(context) })?;
+        device.enter()?;
         tracing::debug!(ordinal, device.name, device.target, "CUDA device");
         Ok(device)
     }
@@ -71,6 +72,12 @@ impl CudaDevice {
     /// Whether [`Device::time`] empties the L2 cache before each launch, which is how it begins.
     pub fn set_cold_cache(&mut self, cold: bool) {
         self.cold_cache = cold;
+    }
+
+    /// Makes the device's context current; another device, or another library on this thread, may have changed it.
+    fn enter(&self) -> Result<()> {
+        // SAFETY: the context was retained in `new` and is released when this device is dropped.
+        check("cuCtxSetCurrent", unsafe { result::ctx::set_current(self.context) })
     }
 
     fn module(&mut self, id: ModuleId) -> Result<&mut Module> {
@@ -81,6 +88,7 @@ impl CudaDevice {
 
 impl Drop for CudaDevice {
     fn drop(&mut self) {
+        report("cuCtxSetCurrent", self.enter());
         for module in self.modules.drain(..).flatten() {
             report("cuModuleUnload", module.unload());
         }
@@ -123,20 +131,23 @@ impl Device for CudaDevice {
     }
 
     fn allocate(&mut self, bytes: usize) -> Result<Buffer> {
+        self.enter()?;
         // The driver refuses 0 bytes.
-        // SAFETY: a context is current since `new`.
+        // SAFETY: a context is current.
         let address = unsafe { result::malloc_sync(bytes.max(1)) };
         let address = check(&format!("allocating {bytes} bytes of device memory"), address)?;
         Ok(Buffer { address, bytes })
     }
 
     fn free(&mut self, buffer: Buffer) -> Result<()> {
+        self.enter()?;
         // SAFETY: the address is one that `allocate` gave; the driver refuses any other.
         check("cuMemFree", unsafe { result::free_sync(buffer.address) })
     }
 
     fn write(&mut self, buffer: Buffer, offset: usize, bytes: &[u8]) -> Result<()> {
         let address = slice(buffer, offset, bytes.len())?;
+        self.enter()?;
         if bytes.is_empty() {
             return Ok(());
         }
@@ -148,6 +159,7 @@ impl Device for CudaDevice {
 
     fn read(&mut self, buffer: Buffer, offset: usize, bytes: &mut [u8]) -> Result<()> {
         let address = slice(buffer, offset, bytes.len())?;
+        self.enter()?;
         if bytes.is_empty() {
             return Ok(());
         }
@@ -157,11 +169,13 @@ impl Device for CudaDevice {
     }
 
     fn load(&mut self, ptx: &str) -> Result<ModuleId> {
+        self.enter()?;
         self.modules.push(Some(Module::load(ptx)?));
         Ok(ModuleId(self.modules.len() - 1))
     }
 
     fn unload(&mut self, module: ModuleId) -> Result<()> {
+        self.enter()?;
         self.module(module)?;
         self.modules[module.0].take().map_or(Ok(()), Module::unload)
     }
@@ -171,16 +185,19 @@ impl Device for CudaDevice {
     }
 
     fn launch(&mut self, module: ModuleId, launch: &Launch<'_>) -> Result<()> {
+        self.enter()?;
         let function = self.module(module)?.function(launch)?;
         // SAFETY: the function belongs to a module of the current context; null is the legacy default stream.
         unsafe { function.launch(launch, std::ptr::null_mut()) }
     }
 
     fn synchronize(&mut self) -> Result<()> {
+        self.enter()?;
         context_of(check("", result::ctx::synchronize()), "the kernel failed")
     }
 
     fn time(&mut self, module: ModuleId, launch: &Launch<'_>, repetitions: usize) -> Result<Option<Vec<f64>>> {
+        self.enter()?;
         let function = self.module(module)?.function(launch)?;
         let flush = if self.cold_cache {
             Some(self.flush_buffer()?)

@@ -16,6 +16,7 @@
 //! | [`pass`] | passes, options, statistics, pipelines |
 //! | [`module`] | reading files with names and columns, verifying everything |
 //! | [`tools`] | the mains of `-opt` and the language server |
+//! | [`upstream`] | the small part of upstream MLIR that a compiler registers |
 pub mod asm;
 pub mod constraint;
 pub mod conversion;
@@ -30,6 +31,7 @@ pub mod pass;
 mod raw;
 pub mod rewrite;
 pub mod tools;
+pub mod upstream;
 
 pub use diag::{Diag, Emitter, Errors, Reported, Res, Severity};
 pub use melior;

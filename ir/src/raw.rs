@@ -323,6 +323,8 @@ unsafe extern "C" {
         sink: Ptr,
         push: PushStr,
     ) -> bool;
+    // minimal.cpp
+    pub fn girih_register_minimal_interfaces(registry: MlirDialectRegistry);
     // tools.cpp
     pub fn girih_opt_main(
         argc: c_int,

@@ -2,7 +2,7 @@
 //! so they end it with the kernel's name, a file that reproduces the failure, and exit code 1.
 //!
 //! Legality is decided before LLVM is entered; whatever arrives here is a gap in that decision.
-use crate::target::Target;
+use crate::target::PtxTarget;
 use inkwell::{
     context::Context, llvm_sys::error_handling::LLVMInstallFatalErrorHandler, memory_buffer::MemoryBuffer,
     module::Module,
@@ -18,7 +18,7 @@ use std::{
 /// What LLVM is working on in this thread.
 struct Job {
     kernels: Vec<String>,
-    target: Target,
+    target: PtxTarget,
     /// The module as it entered LLVM, in bitcode: cheap to make, and untouched by half-done passes.
     bitcode: Vec<u8>,
     directory: PathBuf,
@@ -36,12 +36,12 @@ pub fn install() {
 }
 
 /// Says what this thread gives to LLVM until the guard is dropped.
-pub(crate) fn working_on(module: &Module<'_>, kernels: Vec<String>, target: &Target, directory: PathBuf) -> Guard {
+pub(crate) fn working_on(module: &Module<'_>, kernels: Vec<String>, target: &PtxTarget, directory: PathBuf) -> Guard {
     let buffer = module.write_bitcode_to_memory();
     let bitcode = buffer.as_slice()[..buffer.get_size()].to_vec();
     let job = Job {
         kernels,
-        target: target.clone(),
+        target: *target,
         bitcode,
         directory,
     };
@@ -78,7 +78,7 @@ extern "C" fn on_fatal_error(reason: *const c_char) {
             words += &format!(
                 "error: LLVM cannot compile {noun} `{}` for {} at PTX {}: {}\n",
                 job.kernels.join("`, `"),
-                job.target.arch(),
+                job.target.target(),
                 job.target.ptx(),
                 reason.trim_end()
             );
@@ -114,7 +114,7 @@ fn write_reproducer(job: &Job) -> Result<PathBuf, String> {
     let features = job.target.features();
     let text = format!(
         "; llc -mcpu={} -mattr={features} THIS_FILE\n{}",
-        job.target.arch(),
+        job.target.target(),
         module.print_to_string()
     );
     write_atomically(&path, text.as_bytes()).map_err(|error| format!("{}: {error}", path.display()))?;

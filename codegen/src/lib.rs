@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`ptx`] | `gpu.module` -> LLVM IR -> PTX, in process |
 //! | [`passes`] | which LLVM passes run at which level |
-//! | [`target`] | which architectures and PTX versions can be emitted |
+//! | [`target`] | which targets and PTX versions can be emitted |
 //! | [`ptxas`] | finds ptxas, assembles, reads its report |
 //! | [`jit`] | runs a `func.func` on the CPU, as the reference of a kernel |
 //! | [`fatal`] | what happens when LLVM gives up |
@@ -22,7 +22,7 @@ mod translate;
 
 pub use error::{Error, Result};
 pub use passes::OptLevel;
-pub use target::{PtxVersion, Target};
+pub use target::PtxTarget;
 
 use girih_core::manifest::Manifest;
 use melior::ir::OperationRef;
@@ -32,7 +32,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug)]
 pub struct CompileOptions {
     /// Architecture and PTX version.
-    pub target: Target,
+    pub target: PtxTarget,
     /// How much LLVM optimises.
     pub opt_level: OptLevel,
     /// Whether the PTX says with `.loc` which line of the source each instruction came from.
@@ -43,7 +43,7 @@ pub struct CompileOptions {
 
 impl CompileOptions {
     /// The defaults for a target: `-O2`, no line information, reproducers in the system's temporary folder.
-    pub fn new(target: Target) -> Self {
+    pub fn new(target: PtxTarget) -> Self {
         CompileOptions {
             target,
             opt_level: OptLevel::default(),

@@ -5,7 +5,6 @@ use crate::{
     error::{Error, Result},
     fatal,
     locate::Places,
-    target::Target,
     translate,
 };
 use inkwell::{
@@ -65,6 +64,7 @@ pub fn emit(gpu_module: OperationRef<'_, '_>, options: &CompileOptions) -> Resul
         };
         let buffer = buffer.map_err(|error| llvm_error(error.to_string()))?;
         let text = String::from_utf8_lossy(&buffer.as_slice()[..buffer.get_size()]).into_owned();
+        let text = options.target.set_version(text);
         tracing::debug!(?times, bytes = text.len(), "emitted PTX");
         Ok(Ptx {
             text,
@@ -178,18 +178,18 @@ fn attempt<R>(
 fn target_machine(options: &CompileOptions) -> Result<TargetMachine> {
     LlvmTarget::initialize_nvptx(&InitializationConfig::default());
     let triple = TargetTriple::create(TRIPLE);
-    let target: &Target = &options.target;
+    let target = options.target.target().to_string();
     LlvmTarget::from_triple(&triple)
         .map_err(|error| Error::Target(error.to_string()))?
         .create_target_machine(
             &triple,
-            target.arch(),
-            &target.features(),
+            &target,
+            &options.target.features(),
             options.opt_level.codegen(),
             RelocMode::Default,
             CodeModel::Default,
         )
-        .ok_or_else(|| Error::Target(format!("LLVM refuses to make code for `{}`", target.arch())))
+        .ok_or_else(|| Error::Target(format!("LLVM refuses to make code for `{target}`")))
 }
 
 fn kernels(module: &Module<'_>) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! Fatal errors of LLVM end the process, so the failing compilation runs in a child: this same binary, asked for one
 //! ignored test.
-use crate::support::{context, first};
-use girih_codegen::{CompileOptions, Target, compile};
+use crate::support::{context, first, hopper};
+use girih_codegen::{CompileOptions, compile};
 use melior::ir::Module;
 use std::process::Command;
 
@@ -29,13 +29,12 @@ fn child() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
     let context = context();
     let module = Module::parse(&context, GATHER4).unwrap();
-    let target = Target::new("sm_90a", None).unwrap();
     let _ = compile(
         first(&module),
         None,
         &CompileOptions {
             reproducer_dir: folder.into(),
-            ..CompileOptions::new(target)
+            ..hopper()
         },
     );
     unreachable!("LLVM compiled what Hopper has no instruction for");

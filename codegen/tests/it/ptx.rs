@@ -1,6 +1,9 @@
 use crate::support::{INCREMENT, context, first, hopper};
-use girih_codegen::{CompileOptions, Error, OptLevel, PtxVersion, Target, compile, ptx};
-use girih_core::manifest::Manifest;
+use girih_codegen::{CompileOptions, Error, OptLevel, PtxTarget, compile, ptx};
+use girih_core::{
+    manifest::Manifest,
+    target::{PtxVersion, Target},
+};
 use melior::ir::Module;
 use pretty_assertions::assert_eq;
 
@@ -106,9 +109,10 @@ fn the_manifest_heads_the_file() {
 fn the_ptx_version_is_the_callers() {
     let context = context();
     let module = Module::parse(&context, INCREMENT).unwrap();
-    let options = CompileOptions::new(Target::new("sm_100a", Some(PtxVersion::new(9, 0))).unwrap());
+    let options =
+        CompileOptions::new(PtxTarget::new(Target::parse("sm_100a").unwrap(), Some(PtxVersion(9, 3))).unwrap());
     let text = compile(first(&module), None, &options).unwrap().text;
-    assert!(text.contains(".version 9.0\n.target sm_100a"), "{text}");
+    assert!(text.contains(".version 9.3\n.target sm_100a"), "{text}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Contexts, modules and kernels that the tests share.
-use girih_codegen::{CompileOptions, Target};
+use girih_codegen::{CompileOptions, PtxTarget};
+use girih_core::target::Target;
 use melior::{
     Context,
     dialect::DialectRegistry,
@@ -26,7 +27,7 @@ pub fn first<'c, 'a>(module: &'a Module<'c>) -> OperationRef<'c, 'a> {
 
 /// Options for Hopper.
 pub fn hopper() -> CompileOptions {
-    CompileOptions::new(Target::new("sm_90a", None).expect("Hopper is known"))
+    CompileOptions::new(PtxTarget::new(Target::SM_90A, None).expect("Hopper is known"))
 }
 
 /// Adds one to every element of an array, one thread each.

@@ -39,6 +39,9 @@ pub enum Error {
         /// Rule, value found, remedy.
         message: String,
     },
+    /// A reference result that cannot be computed.
+    #[error("the reference cannot be computed: {0}")]
+    Reference(String),
     /// A wrong request to the runtime itself, such as an unknown kernel name.
     #[error("{0}")]
     Usage(String),

@@ -92,6 +92,17 @@ pub struct Checked {
     pub report: Report,
 }
 
+impl Checked {
+    /// The comparison of an argument.
+    pub fn new(argument: &str, report: Report) -> Self {
+        Checked {
+            argument: argument.to_owned(),
+            right: report.is_right(),
+            report,
+        }
+    }
+}
+
 /// What came of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
@@ -187,20 +198,31 @@ pub fn make_values(kernel: &Kernel, args: &[Named<Spec>], seed: u64) -> Result<V
     kernel.args.iter().zip(specs).map(value).collect()
 }
 
+/// A check of one's own: gets the kernel and its arguments before and after the launch.
+pub type Judge<'a> = &'a mut dyn FnMut(&Kernel, &[HostValue], &[HostValue]) -> Result<Vec<Checked>>;
+
 /// Runs a kernel once, reads what is asked for, checks it, and times more launches.
 pub fn run(device: &mut dyn Device, program: &Program, kernel: Option<&str>, request: &Request) -> Result<Outcome> {
+    run_and_judge(device, program, kernel, request, None)
+}
+
+/// As [`run`], and `judge`, for which all arrays are read back, adds its checks to those of the request.
+pub fn run_and_judge(
+    device: &mut dyn Device,
+    program: &Program,
+    kernel: Option<&str>,
+    request: &Request,
+    judge: Option<Judge<'_>>,
+) -> Result<Outcome> {
     let kernel = program.kernel(kernel)?;
     let position = |name: &str| {
-        kernel
-            .args
-            .iter()
-            .position(|arg| matches!(arg, Arg::Memref { name: known, .. } if known == name))
-            .ok_or_else(|| {
-                Error::Usage(format!(
-                    "kernel `{}` has no array argument `{name}` to read back",
-                    kernel.name
-                ))
-            })
+        let is_it = |arg: &Arg| matches!(arg, Arg::Memref { name: known, .. } if known == name);
+        kernel.args.iter().position(is_it).ok_or_else(|| {
+            Error::Usage(format!(
+                "kernel `{}` has no array argument `{name}` to read back",
+                kernel.name
+            ))
+        })
     };
     for name in request
         .outs
@@ -214,10 +236,11 @@ pub fn run(device: &mut dyn Device, program: &Program, kernel: Option<&str>, req
     let device_name = device.name();
     let mut session = Session::new(device, program, kernel, &values)?;
     session.run()?;
+    let before = judge.is_some().then(|| values.clone());
     for (index, value) in values.iter_mut().enumerate() {
         let name = kernel.args[index].name();
         let asked = request.outs.iter().any(|out| out.name == name) || request.checks.iter().any(|c| c.name == name);
-        if let (true, HostValue::Array(array)) = (asked, value) {
+        if let (true, HostValue::Array(array)) = (asked || before.is_some(), value) {
             session.read(index, array)?;
         }
     }
@@ -231,11 +254,10 @@ pub fn run(device: &mut dyn Device, program: &Program, kernel: Option<&str>, req
     let mut checks = Vec::new();
     for check in &request.checks {
         let report = check_one(result(&check.name)?, &check.name, &check.value, request.seed)?;
-        checks.push(Checked {
-            argument: check.name.clone(),
-            right: report.is_right(),
-            report,
-        });
+        checks.push(Checked::new(&check.name, report));
+    }
+    if let (Some(judge), Some(before)) = (judge, before) {
+        checks.extend(judge(kernel, &before, &values)?);
     }
     let grid = session.prepared().grid();
     let seconds = if request.time > 0 {
@@ -350,6 +372,31 @@ mod tests {
             (&json["checks"][0]["right"], &json["checks"][0]["wrong"]),
             (&false.into(), &8.into())
         );
+    }
+
+    #[test]
+    fn a_judge_sees_all_arguments_before_and_after() {
+        let program = Program::from_text(gemm_ptx()).unwrap();
+        let mut recorder = Recorder {
+            kernel: Some(ones),
+            ..Recorder::default()
+        };
+        let request = Request {
+            checks: vec![],
+            ..request("C=full(3):bf16[4,2]", "C=ones:f32[4,2]")
+        };
+        let mut judge = |_: &Kernel, before: &[HostValue], after: &[HostValue]| {
+            let (HostValue::Array(c0), HostValue::Array(c)) = (&before[2], &after[2]) else {
+                panic!("C is an array")
+            };
+            assert_eq!((before[0] == after[0], c0.to_f64()[0], c.to_f64()[0]), (true, 3.0, 1.0));
+            Ok(vec![Checked::new(
+                "C",
+                compare(c, c0, &Measure::Elementwise { rtol: 0.0, atol: 0.0 })?,
+            )])
+        };
+        let outcome = run_and_judge(&mut recorder, &program, None, &request, Some(&mut judge)).unwrap();
+        assert_eq!((outcome.is_right(), outcome.checks[0].report.wrong), (false, 8));
     }
 
     #[test]

@@ -330,7 +330,7 @@ impl From<Error> for Failure {
         let status = match error {
             Error::File { .. } | Error::Manifest(_) => Status::InvalidProgram,
             Error::Arguments { .. } | Error::Launch { .. } | Error::Spec(_) => Status::InvalidArgument,
-            Error::Usage(_) => Status::InvalidCall,
+            Error::Usage(_) | Error::Reference(_) => Status::InvalidCall,
             Error::Device(_) => Status::DeviceError,
         };
         Failure::new(status, error.to_string())

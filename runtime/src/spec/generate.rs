@@ -16,11 +16,13 @@ use std::thread;
 /// Elements that one ChaCha stream gives.
 const BLOCK: usize = 1 << 16;
 
-/// Fills every element; gaps of the layout stay.
-pub(super) fn fill(array: &mut Array, generator: &Generator, place: &Place<'_>) {
+/// Fills every element; gaps of the layout stay. `None` if there is no memory for it.
+pub(super) fn fill(array: &mut Array, generator: &Generator, place: &Place<'_>) -> Option<()> {
     let dtype = array.dtype();
     let size = dtype.bytes() as usize;
-    let mut packed = vec![0u8; array.len() as usize * size];
+    let mut packed = Vec::new();
+    packed.try_reserve_exact(array.len() as usize * size).ok()?;
+    packed.resize(array.len() as usize * size, 0u8);
     match *generator {
         Generator::Randn { mean, std, seed } => {
             by_blocks(&mut packed, dtype, &key(seed, place), |rng, cells| {
@@ -72,7 +74,7 @@ pub(super) fn fill(array: &mut Array, generator: &Generator, place: &Place<'_>) 
         // All ones is a NaN in every float format.
         Generator::Poison => packed.fill(if dtype.is_float() { 0xff } else { 0xee }),
     }
-    array.set_packed_bytes(&packed);
+    array.set_packed_bytes(&packed).then_some(())
 }
 
 fn key(seed: Option<u64>, place: &Place<'_>) -> [u8; 32] {

@@ -187,7 +187,7 @@ impl Spec {
             } => {
                 let layout = self.layout(shape, memory, place)?;
                 let mut array = Array::filled(*dtype, layout, GAP).ok_or_else(|| self.too_large(shape))?;
-                generate::fill(&mut array, generator, place);
+                generate::fill(&mut array, generator, place).ok_or_else(|| self.too_large(shape))?;
                 Ok(array)
             }
         }

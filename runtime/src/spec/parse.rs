@@ -337,6 +337,7 @@ impl<'a> Cursor<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn errors_point_at_the_column() {
@@ -407,5 +408,21 @@ mod tests {
         assert_eq!(bits("f32:1.5"), 0x3fc0_0000);
         assert_eq!(bits("bf16:2"), 0x4000);
         assert_eq!(bits("f32:inf"), 0x7f80_0000);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_brings_the_parser_down(text in "\\PC{0,40}") {
+            if let Err(error) = parse(&text) {
+                prop_assert!(error.column >= 1 && error.column <= text.chars().count() + 1, "{error}");
+            }
+        }
+
+        #[test]
+        fn nor_does_one_that_looks_like_a_spec(text in "[rand]{0,5}[(]?[se=d0-9,.]{0,6}[)]?:?(bf16|i8|x)?[\\[]?[0-9,;pitch=]{0,12}]?") {
+            if let Err(error) = parse(&text) {
+                prop_assert!(error.column >= 1 && error.column <= text.chars().count() + 1, "{error}");
+            }
+        }
     }
 }

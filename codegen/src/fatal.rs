@@ -9,7 +9,7 @@ use inkwell::{
 };
 use std::{
     cell::RefCell,
-    ffi::{CStr, c_char, c_int},
+    ffi::{CStr, c_char, c_int, c_void},
     io::Write,
     path::{Path, PathBuf},
     sync::Once,
@@ -61,6 +61,8 @@ impl Drop for Guard {
 unsafe extern "C" {
     /// POSIX: ends the process without running destructors, which LLVM's half-done state would not survive.
     fn _exit(status: c_int) -> !;
+    /// C's own.
+    fn fflush(stream: *mut c_void) -> c_int;
 }
 
 extern "C" fn on_fatal_error(reason: *const c_char) {
@@ -89,10 +91,18 @@ extern "C" fn on_fatal_error(reason: *const c_char) {
         }
         None => words += &format!("error: LLVM failed: {}\n", reason.trim_end()),
     }
+    end(&words)
+}
+
+/// Ends the process with exit code 1.
+pub(crate) fn end(words: &str) -> ! {
     let _ = std::io::stdout().flush();
     let _ = std::io::stderr().write_all(words.as_bytes());
-    // SAFETY: always sound.
-    unsafe { _exit(1) }
+    // SAFETY: always sound. The null pointer flushes what compiled code has printed through C's own buffers.
+    unsafe {
+        fflush(std::ptr::null_mut());
+        _exit(1)
+    }
 }
 
 /// Writes `girih-reproducer-KERNEL-PID.ll` as a whole or not at all.

@@ -139,7 +139,6 @@ fn attempt<R>(
         message: message.to_string(),
     })?;
     let places = locate.then(|| Places::mark(&module));
-    times.translate = start.elapsed();
 
     let kernels = kernels(&module);
     let _job = fatal::working_on(
@@ -148,6 +147,7 @@ fn attempt<R>(
         &options.target,
         options.reproducer_dir.clone(),
     );
+    times.translate = start.elapsed();
     let start = Instant::now();
     let passes = options.opt_level.llvm_passes();
     if !passes.is_empty() {

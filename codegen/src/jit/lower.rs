@@ -20,7 +20,7 @@ const DEALLOCATE: &str = "expand-realloc,canonicalize,ownership-based-buffer-dea
      buffer-deallocation-simplification,bufferization-lower-deallocations";
 
 /// Loops over scalars, with no arithmetic on formats that the CPU has not.
-const LOOPS: &str = "func.func(convert-linalg-to-loops),lower-affine,\
+const LOOPS: &str = "func.func(convert-linalg-to-loops,scf-forall-to-for),lower-affine,\
      arith-emulate-unsupported-floats{source-types=f16,bf16,f8E4M3FN,f8E5M2 target-type=f32},canonicalize,cse";
 
 /// The rest of the way.

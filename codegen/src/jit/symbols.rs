@@ -7,7 +7,7 @@ use std::ffi::c_void;
 
 /// Makes every function here known to an engine, before anything is looked up in it.
 pub(super) fn register(engine: MlirExecutionEngine) {
-    let symbols: [(&str, *mut c_void); 8] = [
+    let symbols: [(&str, *mut c_void); 9] = [
         (formats::TO_E4M3, to_e4m3 as *mut c_void),
         (formats::TO_E5M2, to_e5m2 as *mut c_void),
         (formats::TO_BF16, to_bf16 as *mut c_void),
@@ -16,6 +16,7 @@ pub(super) fn register(engine: MlirExecutionEngine) {
         ("__truncsfhf2", half_from_f32 as *mut c_void),
         ("__truncdfhf2", half_from_f64 as *mut c_void),
         ("memrefCopy", copy_memref as *mut c_void),
+        ("abort", assertion_failed as *mut c_void),
     ];
     for (name, address) in symbols {
         // SAFETY: each address is a function of the C type that compiled code calls it with.
@@ -23,6 +24,11 @@ pub(super) fn register(engine: MlirExecutionEngine) {
             mlirExecutionEngineRegisterSymbol(engine, StringRef::new(name).to_raw(), address);
         }
     }
+}
+
+/// What a failed `cf.assert` calls once its own message is out.
+extern "C" fn assertion_failed() {
+    crate::fatal::end("error: an assertion of the reference failed\n")
 }
 
 const fn encode(format: FloatFormat, value: f64) -> u32 {

@@ -435,3 +435,74 @@ fn functions_that_cannot_serve_are_refused_by_name() {
         "a reference function cannot take or give `tf32`: declare it f32, as it lies in memory"
     );
 }
+
+/// Says to the test below that it is in a process of its own.
+const CHILD: &str = "GIRIH_TEST_CHILD";
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn child_with_a_failed_assertion() {
+    if std::env::var_os(CHILD).is_none() {
+        return;
+    }
+    let source = "
+      func.func @f(%n: index) {
+        %c8 = arith.constant 8 : index
+        %small = arith.cmpi ult, %n, %c8 : index
+        cf.assert %small, \"n is too large\"
+        return
+      }";
+    let _ = compile(source, "f").unwrap().call(&mut [Arg::Scalar(DType::I64, 8)]);
+    unreachable!("the assertion held");
+}
+
+#[test]
+fn a_failed_assertion_is_an_error_of_the_program() {
+    let run = std::process::Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--ignored",
+            "--exact",
+            "jit::child_with_a_failed_assertion",
+            "--nocapture",
+        ])
+        .env(CHILD, "1")
+        .output()
+        .unwrap();
+    let (out, err) = (
+        String::from_utf8_lossy(&run.stdout),
+        String::from_utf8_lossy(&run.stderr),
+    );
+    assert_eq!(run.status.code(), Some(1), "{out}\n{err}");
+    assert!(out.contains("n is too large"), "{out}\n{err}");
+    assert!(err.contains("error: an assertion of the reference failed"), "{err}");
+}
+
+#[test]
+fn parallel_loops_over_tensors() {
+    let source = "
+      func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+        %e = tensor.empty() : tensor<4x8xf32>
+        %r = scf.forall (%i) in (4) shared_outs(%o = %e) -> tensor<4x8xf32> {
+          %row = tensor.extract_slice %x[%i, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<1x8xf32>
+          %into = tensor.extract_slice %o[%i, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<1x8xf32>
+          %y = linalg.add ins(%row, %row : tensor<1x8xf32>, tensor<1x8xf32>) outs(%into : tensor<1x8xf32>)
+            -> tensor<1x8xf32>
+          scf.forall.in_parallel {
+            tensor.parallel_insert_slice %y into %o[%i, 0] [1, 8] [1, 1] : tensor<1x8xf32> into tensor<4x8xf32>
+          }
+        }
+        return %r : tensor<4x8xf32>
+      }";
+    let mut x = bytes(DType::F32, (0..32).map(f64::from));
+    let mut args = [Arg::Array(Array::row_major(&mut x, DType::F32, &[4, 8]).unwrap())];
+    let results = compile(source, "f").unwrap().call(&mut args).unwrap();
+    let data = bytes(DType::F32, (0..32).map(|value| f64::from(2 * value)));
+    assert_eq!(
+        results,
+        [Returned::Array {
+            dtype: DType::F32,
+            shape: vec![4, 8],
+            data
+        }]
+    );
+}

@@ -136,6 +136,12 @@ pub fn mma_a(element_bits: u64) -> Result<LinearLayout, LayoutError> {
     )
 }
 
+/// A of one `wgmma` from registers (64 x K, 32 bytes of K) in `warpgroups` warpgroups below each other, a power of two.
+pub fn wgmma_a(element_bits: u64, warpgroups: u64) -> Result<LinearLayout, LayoutError> {
+    let warps = 2 + log2("warpgroups", warpgroups)?;
+    mma_a(element_bits)?.product(&LinearLayout::identity(Dim::Warp, ROW, warps))
+}
+
 /// B of `mma.sync.m16n8` with 32 bytes of K: (k, n) of one warp.
 pub fn mma_b(element_bits: u64) -> Result<LinearLayout, LayoutError> {
     let packed = per_register(element_bits)?;
@@ -264,14 +270,19 @@ mod tests {
     }
 
     #[test]
-    fn mma_a_is_a_quarter_of_wgmma_a() {
+    fn wgmma_a_is_four_times_mma_a() {
         for operand in [wgmma::Operand::F16, wgmma::Operand::Tf32, wgmma::Operand::E4m3] {
-            let layout = mma_a(operand.bits().into()).expect("legal");
+            let layout = wgmma_a(operand.bits().into(), 1).expect("legal");
             assert!(layout.is_bijective());
-            for lane in 0..32 {
+            for thread in 0..128 {
                 for index in 0..wgmma::a_fragment_len(operand) {
-                    let inputs = [(Dim::Register, index.into()), (Dim::Lane, lane.into())];
-                    let (row, column) = wgmma::a_fragment(operand, lane, index);
+                    let (lane, warp) = (thread % 32, thread / 32);
+                    let inputs = [
+                        (Dim::Register, index.into()),
+                        (Dim::Lane, lane.into()),
+                        (Dim::Warp, warp.into()),
+                    ];
+                    let (row, column) = wgmma::a_fragment(operand, thread, index);
                     let found = (layout.coordinate(&inputs, ROW), layout.coordinate(&inputs, COLUMN));
                     assert_eq!(found, (row.into(), column.into()));
                 }

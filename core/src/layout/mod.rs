@@ -85,7 +85,8 @@ mod repeated;
 
 pub use banks::{BankCount, best_swizzle, shared_bank_count, wavefronts};
 pub use construct::{
-    Blocked, cute_swizzle, matrix_rows, mma_a, mma_accumulator, mma_b, row_major, shared_offsets, wgmma_accumulator,
+    Blocked, cute_swizzle, matrix_rows, mma_a, mma_accumulator, mma_b, row_major, shared_offsets, wgmma_a,
+    wgmma_accumulator,
 };
 pub use convert::{Conversion, Movement, conversion};
 pub use repeated::{Padded, Repeated};

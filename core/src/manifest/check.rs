@@ -2,6 +2,9 @@
 use super::{Arg, Expr, Kernel, Manifest, ManifestError, Param};
 use crate::tensor_map::Mode;
 
+/// Levels of operators in one expression. Readers of JSON stop at 128 levels of nesting, two for each operator.
+const DEEPEST: usize = 48;
+
 impl Manifest {
     /// The first reference that leads nowhere, list of a wrong length, or launch shape that no device takes.
     pub fn check(&self) -> Result<(), ManifestError> {
@@ -119,6 +122,10 @@ impl Kernel {
     }
 
     fn expect_expr(&self, place: &str, expr: &Expr) -> Result<(), ManifestError> {
+        if !expr.fits_depth(DEEPEST) {
+            let message = format!("an expression of more than {DEEPEST} nested operators; balance it");
+            return Err(inconsistent(self, place, message));
+        }
         let mut result = Ok(());
         expr.walk(&mut |part| {
             let found = match *part {
@@ -166,5 +173,19 @@ mod tests {
         assert!(message(|k| k.grid[0] = Expr::Scalar { arg: 9 }).contains("argument 9 of 2"));
         assert!(message(|k| k.tensor_maps[0].element_strides = vec![1]).contains("does not fit rank 2"));
         assert!(message(|k| k.block[1] = 0).contains("has a zero"));
+    }
+
+    #[test]
+    fn what_is_consistent_can_be_read_back_however_deep() {
+        use crate::manifest::BinaryOp;
+        let nested = |depth| {
+            (0..depth).fold(Expr::Const(1), |inner, _| {
+                Expr::Binary(BinaryOp::Add, Box::new(inner), Box::new(Expr::Const(1)))
+            })
+        };
+        let mut manifest = example();
+        manifest.kernels[0].tensor_maps[0].dims[0] = nested(DEEPEST);
+        assert_eq!(Manifest::from_ptx(&manifest.to_ptx_comment()), Ok(Some(manifest)));
+        assert!(message(|k| k.grid[0] = nested(DEEPEST + 1)).contains("more than 48 nested operators"));
     }
 }

@@ -89,6 +89,16 @@ impl Expr {
         }
     }
 
+    /// Whether operators nest at most `levels` deep.
+    pub(super) fn fits_depth(&self, levels: usize) -> bool {
+        let parts: &[&Expr] = match self {
+            Expr::Const(_) | Expr::Size { .. } | Expr::Stride { .. } | Expr::Scalar { .. } => return true,
+            Expr::Binary(_, lhs, rhs) => &[lhs, rhs],
+            Expr::Select(condition, then, otherwise) => &[condition, then, otherwise],
+        };
+        levels > 0 && parts.iter().all(|part| part.fits_depth(levels - 1))
+    }
+
     /// Calls `visit` on this expression and all inside it.
     pub fn walk(&self, visit: &mut impl FnMut(&Expr)) {
         visit(self);

@@ -47,7 +47,12 @@ impl TensorMapTemplate {
         Candidate {
             format: self.format.into(),
             address: None,
-            dims: self.dims.iter().map(known).collect(),
+            dims: self
+                .dims
+                .iter()
+                .map(known)
+                .map(|size| size.filter(|&size| size != 0))
+                .collect(),
             strides: self.strides.iter().map(known).collect(),
             mode: self.mode.clone(),
             element_strides: self.element_strides.clone(),

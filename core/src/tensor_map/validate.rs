@@ -416,15 +416,12 @@ impl Candidate {
     /// Rules about the bytes of the innermost box dimension.
     fn check_inner(&self, field: &str, elements: u32, out: &mut Vec<Violation>) {
         let Some(format) = self.format.known() else { return };
-        if matches!(format, Format::B4x16P64 | Format::B6x16P32) && elements != 128 {
-            let bound = format!("format {} needs exactly 128", format.name());
-            out.push(Violation::new(
-                Rule::InnerMultiple,
-                field,
-                format!("{elements} elements"),
-                bound,
-                "use 128",
-            ));
+        if matches!(format, Format::B4x16P64 | Format::B6x16P32) {
+            if elements != 128 {
+                let bound = format!("format {} needs exactly 128", format.name());
+                let value = format!("{elements} elements");
+                out.push(Violation::new(Rule::InnerMultiple, field, value, bound, "use 128"));
+            }
             return;
         }
         let bits = u64::from(elements) * format.shared_bits();

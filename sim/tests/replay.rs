@@ -1,4 +1,4 @@
-//! Every recorded tensor-map transfer of an H200, through the simulator: one expected result, many records.
+//! Everything recorded on an H200, through the simulator: one expected result, many records.
 use girih_sim::replay::{Outcome, replay_file, replay_files};
 use std::io::Write;
 use std::path::PathBuf;
@@ -52,6 +52,16 @@ fn driver_answers() {
 #[test]
 fn probes_of_special_values_and_limits() {
     all_match("probe.jsonl", 30);
+}
+
+#[test]
+fn interleaved_slices_im2col_reductions_and_refusals() {
+    all_match("mixed.jsonl.gz", 97);
+}
+
+#[test]
+fn tensor_core_products() {
+    all_match("product.jsonl.gz", 600);
 }
 
 #[test]

@@ -13,13 +13,18 @@
 //!
 //! | sm_90 instruction | factors | block | f | round |
 //! |---|---|---|---|---|
-//! | `mma.sync`, `wgmma` | f16, bf16 | 16 | 25 | f32: towards zero; f16: nearest even |
-//! | `mma.sync`, `wgmma` | tf32 | 8 | 25 | towards zero |
-//! | `mma.sync` | e4m3, e5m2 | 32 | 25 | f32: towards zero; f16: nearest even |
+//! | `mma`, `wgmma` | f16, bf16 | 16 | 25 | f32: towards zero; f16: nearest even |
+//! | `mma`, `wgmma` | tf32 | 8 (`wmma`: 4) | 25 | towards zero |
 //! | `wgmma` | e4m3, e5m2 | 32 | 13 | f32: towards zero to 13 mantissa bits; f16: nearest even |
+//! | `mma` | e4m3, e5m2 | half of K, detached | 25 | f32: towards zero; f16: nearest even |
+//! | `mma.m8n8k4` with f32 sums | f16 | a chain of f32 additions to nearest even, detached | | |
 //!
-//! The table is that of a published bit-accurate model of Hopper's tensor cores (arXiv 2511.10909). A NaN result is
-//! 0x7fffffff or 0x7fff. f64 is not here: it is a chain of fused multiply-adds.
+//! *Detached*: the sum starts at zero, and c is added last, rounding to nearest even. 8-bit factors of `mma` are converted
+//! to f16 by the compiler; the first step takes the columns 0, 1, 4, 5, 8, ... of A, the second the others. Of a sparse A
+//! the stored columns count. A NaN result is 0x7fffffff or 0x7fff. f64 is not here: it is a chain of fused multiply-adds.
+//!
+//! The arithmetic of a step is that of a published bit-accurate model of Hopper's tensor cores (arXiv 2511.10909); the
+//! table is what reproduces every product in `tests/hw/product.jsonl.gz`, recorded on an H200.
 use girih_core::number::{FloatFormat, Overflow, Rounding};
 
 /// Floating-point formats of factors.
@@ -86,16 +91,33 @@ pub struct Model {
     pub fraction_bits: i16,
     /// Rounding of the sum.
     pub round: Round,
+    /// Whether the steps start at zero and take the columns of A by [`detached_order`].
+    pub detached: bool,
 }
 
 impl Model {
-    /// `mma.sync`, `wmma.mma` on sm_90.
-    pub const fn mma(number: Number, f16_sum: bool) -> Model {
+    /// `mma.sync` on sm_90, with `columns` stored columns of A.
+    pub const fn mma(number: Number, f16_sum: bool, columns: usize) -> Model {
         let round = if f16_sum { Round::F16 } else { Round::F32 };
+        let (block, detached) = match number {
+            Number::F16 | Number::Bf16 => (16, false),
+            Number::Tf32 => (8, false),
+            Number::E4m3 | Number::E5m2 => (columns / 2, true),
+        };
         Model {
-            block: Model::block(number),
+            block,
             fraction_bits: 25,
             round,
+            detached,
+        }
+    }
+
+    /// `wmma.mma` on sm_90.
+    pub const fn wmma(number: Number, f16_sum: bool, columns: usize) -> Model {
+        let model = Model::mma(number, f16_sum, columns);
+        match number {
+            Number::Tf32 => Model { block: 4, ..model },
+            _ => model,
         }
     }
 
@@ -105,22 +127,21 @@ impl Model {
             Number::E4m3 | Number::E5m2 => {
                 let round = if f16_sum { Round::F16 } else { Round::F32Mantissa13 };
                 Model {
-                    block: Model::block(number),
+                    block: 32,
                     fraction_bits: 13,
                     round,
+                    detached: false,
                 }
             }
-            _ => Model::mma(number, f16_sum),
+            _ => Model::mma(number, f16_sum, 0),
         }
     }
+}
 
-    const fn block(number: Number) -> usize {
-        match number {
-            Number::F16 | Number::Bf16 => 16,
-            Number::Tf32 => 8,
-            Number::E4m3 | Number::E5m2 => 32,
-        }
-    }
+/// Columns of A in the order in which a detached product takes them.
+fn detached_order(columns: usize) -> Vec<usize> {
+    let of = |high: bool| (0..columns).filter(move |k| (k % 4 >= 2) == high);
+    of(false).chain(of(true)).collect()
 }
 
 /// Exponent that stands for zero: below every exponent, alone and added to another.
@@ -205,24 +226,48 @@ impl Select<'_> {
 ///
 /// Panics if `c` is not of rows of A times columns of B, or `select` names a row that B lacks.
 pub fn multiply_accumulate(model: Model, a: &Factors, select: Select<'_>, b: &Factors, c: &mut [f32]) {
+    if !model.detached {
+        return chain(model, &(0..a.columns).collect::<Vec<_>>(), a, select, b, c);
+    }
+    let mut product = vec![0.0; c.len()];
+    chain(model, &detached_order(a.columns), a, select, b, &mut product);
+    for (c, product) in c.iter_mut().zip(product) {
+        let sum = *c + product;
+        *c = match model.round {
+            // Rounding twice is rounding once: f32 has more than twice the bits of f16, and two.
+            Round::F16 => half::f16::from_f32(sum).to_f32(),
+            Round::F32 | Round::F32Mantissa13 => sum,
+        };
+    }
+}
+
+fn chain(model: Model, order: &[usize], a: &Factors, select: Select<'_>, b: &Factors, c: &mut [f32]) {
     let n = b.columns;
     assert_eq!(c.len(), a.rows() * n);
     let mut step = Step::new(n);
     for (i, c) in c.chunks_exact_mut(n).enumerate() {
         let (values, exponents) = a.row(i);
-        for start in (0..a.columns).step_by(model.block) {
-            let terms = start..(start + model.block).min(a.columns);
-            step.clear();
-            for k in terms {
-                // A zero factor adds nothing unless its partner is special, which is found below.
-                step.terms.push(Term {
-                    value: values[k],
-                    exponent: exponents[k],
-                    row: select.row(i, k, a.columns),
-                });
-            }
+        for block in order.chunks(model.block) {
+            step.terms.clear();
+            let term = |&k: &usize| Term {
+                value: values[k],
+                exponent: exponents[k],
+                row: select.row(i, k, a.columns),
+            };
+            step.terms.extend(block.iter().map(term));
             step.run(model, b, c);
         }
+    }
+}
+
+/// `mma.m8n8k4` with f32 sums, `c` row by row.
+pub fn multiply_accumulate_m8n8k4(a: &Factors, b: &Factors, c: &mut [f32]) {
+    let n = b.columns;
+    for (at, c) in c.iter_mut().enumerate() {
+        let (values, _) = a.row(at / n);
+        // Products of f16 are exact in f32.
+        let products = values.iter().enumerate().map(|(k, &value)| value * b.row(k).0[at % n]);
+        *c += products.fold(0.0, |sum, product| sum + product);
     }
 }
 
@@ -253,10 +298,6 @@ impl Step {
             scale: vec![0.0; n],
             sums: [vec![0; n], vec![0; n]],
         }
-    }
-
-    fn clear(&mut self) {
-        self.terms.clear();
     }
 
     fn run(&mut self, model: Model, b: &Factors, c: &mut [f32]) {
@@ -403,10 +444,21 @@ mod tests {
                 (a, b, exponent(a, smallest) + exponent(b, smallest))
             })
             .collect();
-        for block in terms.chunks(model.block) {
-            c = exact(model, block.iter().copied(), c);
+        if !model.detached {
+            return terms
+                .chunks(model.block)
+                .fold(c, |c, block| exact(model, block.iter().copied(), c));
         }
-        c
+        let terms: Vec<_> = detached_order(terms.len()).into_iter().map(|k| terms[k]).collect();
+        let product = terms
+            .chunks(model.block)
+            .fold(0.0, |c, block| exact(model, block.iter().copied(), c));
+        c += product;
+        if model.round == Round::F16 {
+            half::f16::from_f32(c).to_f32()
+        } else {
+            c
+        }
     }
 
     #[test]
@@ -421,7 +473,7 @@ mod tests {
         ];
         for (number, k) in numbers {
             for f16_sum in [false, true] {
-                for model in [Model::mma(number, f16_sum), Model::wgmma(number, f16_sum)] {
+                for model in [Model::mma(number, f16_sum, k), Model::wgmma(number, f16_sum)] {
                     for case in 0..2000 {
                         // Raw bits at first, then values of like size, so that sums cancel and round.
                         let mut draw = || match (number, case % 3) {
@@ -453,7 +505,7 @@ mod tests {
 
     #[test]
     fn bits_below_the_cut_are_lost_towards_zero() {
-        let model = Model::mma(Number::F16, false);
+        let model = Model::mma(Number::F16, false, 16);
         let f16 = |v: f32| u64::from(half::f16::from_f32(v).to_bits());
         // 2^-24 * 2^-2 is 26 bits below 1: cut. 25 bits below: kept, and lost in the rounding towards zero alone.
         assert_eq!(
@@ -478,7 +530,7 @@ mod tests {
 
     #[test]
     fn special_values() {
-        let model = Model::mma(Number::F16, false);
+        let model = Model::mma(Number::F16, false, 16);
         let inf = 0x7c00;
         assert_eq!(one(model, Number::F16, &[inf], &[0x3c00], 0.0), f32::INFINITY);
         assert_eq!(one(model, Number::F16, &[inf], &[0], 0.0).to_bits(), 0x7fff_ffff);

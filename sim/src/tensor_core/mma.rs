@@ -1,7 +1,7 @@
 //! `mma.sync` and `mma.sp.sync` (PTX ISA 9.4, "Multiply-and-Accumulate Instruction: mma").
-use super::accumulate::{self, Factors, Model, Select};
+use super::accumulate::Select;
 use super::fragment::{self, a_position, b_position, c_position, m8n8k4, registers};
-use super::integer::{self, Integers};
+use super::product::{Arithmetic, Shape, Unit};
 use super::sparse::Sparsity;
 use super::{BitOp, Element, Sum, Undefined, WarpRegister};
 
@@ -136,6 +136,18 @@ impl Mma {
         (self.m, self.k, self.a) == (8, 4, Element::F16)
     }
 
+    fn arithmetic(&self) -> Arithmetic {
+        Arithmetic {
+            unit: if self.is_old() { Unit::M8n8k4 } else { Unit::Mma },
+            a: self.a,
+            b: self.b,
+            c: self.c,
+            d: self.d,
+            saturate: self.options.saturate,
+            bit_op: self.options.bit_op,
+        }
+    }
+
     /// Columns of A that its registers hold.
     fn depth(&self) -> usize {
         if self.options.sparse { self.k / 2 } else { self.k }
@@ -173,7 +185,8 @@ impl Mma {
         });
         let b = fragment::gather(b, k, n, self.b.bits(), |r, l, i| b_position(self.b.bits(), r, l, i));
         let c = fragment::gather(c, m, n, self.c.bits(), |r, l, i| c_position(self.c.bits(), r, l, i));
-        let product = product(self.a, self.b, self.c, self.options, (m, n, depth), &a, select, &b, &c);
+        let shape = Shape { m, n, k: depth };
+        let product = self.arithmetic().product(shape, &a, select, &b, &c);
         fragment::scatter(&product, n, self.d.bits(), d, |r, l, i| {
             c_position(self.d.bits(), r, l, i)
         });
@@ -199,17 +212,8 @@ impl Mma {
                     sum[row * 8 + column] = if f16(self.c) { half(c, lane, i) } else { c[i][lane] };
                 }
             }
-            let sum = float_product(
-                Element::F16,
-                Element::F16,
-                f16(self.c),
-                f16(self.d),
-                (8, 8, 4),
-                &left,
-                Select::Dense,
-                &right,
-                &sum,
-            );
+            let shape = Shape { m: 8, n: 8, k: 4 };
+            let sum = self.arithmetic().product(shape, &left, Select::Dense, &right, &sum);
             for (l, &lane) in lanes.iter().enumerate() {
                 for i in 0..8 {
                     let (row, column) = m8n8k4::c(f16(self.d), l, i);
@@ -224,111 +228,4 @@ impl Mma {
             }
         }
     }
-}
-
-/// `a * b + c` by bits, row by row; `shape` is rows of A, columns of B, columns of A.
-#[allow(clippy::too_many_arguments)]
-pub(super) fn product(
-    a_type: Element,
-    b_type: Element,
-    sum: Sum,
-    options: Options,
-    shape: (usize, usize, usize),
-    a: &[u64],
-    select: Select<'_>,
-    b: &[u64],
-    c: &[u64],
-) -> Vec<u64> {
-    let (m, n, k) = shape;
-    match sum {
-        Sum::F64 => f64_product(shape, a, b, c),
-        Sum::F16 | Sum::F32 => {
-            let f16 = sum == Sum::F16;
-            float_product(a_type, b_type, f16, f16, shape, a, select, b, c)
-        }
-        Sum::S32 => {
-            let mut sums: Vec<i32> = c.iter().map(|&c| c as u32 as i32).collect();
-            match options.bit_op {
-                Some(op) => {
-                    let pack = |count: usize, bit: &dyn Fn(usize, usize) -> u64| -> Vec<u32> {
-                        let word =
-                            |i: usize, w: usize| (0..32).fold(0, |word, j| word | (bit(i, w * 32 + j) as u32) << j);
-                        (0..count * k / 32).map(|n| word(n / (k / 32), n % (k / 32))).collect()
-                    };
-                    let left = pack(m, &|i, j| a[i * k + j]);
-                    let right = pack(n, &|i, j| b[j * n + i]);
-                    integer::count_ones(op, k / 32, &left, &right, &mut sums);
-                }
-                None => {
-                    let value = |element: Element, bits: u64| element.integer(bits).unwrap_or(0);
-                    let left = Integers::gather(m, k, |i, j| value(a_type, a[i * k + j]));
-                    let right = Integers::gather(b.len() / n, n, |i, j| value(b_type, b[i * n + j]));
-                    integer::multiply_accumulate(&left, select, &right, options.saturate, &mut sums);
-                }
-            }
-            sums.into_iter().map(|v| u64::from(v as u32)).collect()
-        }
-    }
-}
-
-#[allow(clippy::too_many_arguments)]
-pub(super) fn float_product(
-    a_type: Element,
-    b_type: Element,
-    c_f16: bool,
-    d_f16: bool,
-    shape: (usize, usize, usize),
-    a: &[u64],
-    select: Select<'_>,
-    b: &[u64],
-    c: &[u64],
-) -> Vec<u64> {
-    let (m, n, k) = shape;
-    let (Some(left), Some(right)) = (a_type.number(), b_type.number()) else {
-        return Vec::new();
-    };
-    let left_factors = Factors::gather(left, m, k, false, |i, j| a[i * k + j]);
-    let right_factors = Factors::gather(right, b.len() / n, n, false, |i, j| b[i * n + j]);
-    let mut sums = sums_from_bits(c_f16, c);
-    accumulate::multiply_accumulate(
-        Model::mma(left, d_f16),
-        &left_factors,
-        select,
-        &right_factors,
-        &mut sums,
-    );
-    sums_to_bits(d_f16, &sums)
-}
-
-/// Accumulators as values, from f16 or f32 bits.
-pub(super) fn sums_from_bits(f16: bool, bits: &[u64]) -> Vec<f32> {
-    let value = |&bits: &u64| {
-        if f16 {
-            half::f16::from_bits(bits as u16).to_f32()
-        } else {
-            f32::from_bits(bits as u32)
-        }
-    };
-    bits.iter().map(value).collect()
-}
-
-/// f16 or f32 bits of accumulators; NaN is all ones without the sign.
-pub(super) fn sums_to_bits(f16: bool, sums: &[f32]) -> Vec<u64> {
-    let bits = |&sum: &f32| match (f16, sum.is_nan()) {
-        (true, true) => 0x7fff,
-        (false, true) => 0x7fff_ffff,
-        (true, false) => half::f16::from_f32(sum).to_bits().into(),
-        (false, false) => sum.to_bits().into(),
-    };
-    sums.iter().map(bits).collect()
-}
-
-fn f64_product(shape: (usize, usize, usize), a: &[u64], b: &[u64], c: &[u64]) -> Vec<u64> {
-    let (_, n, k) = shape;
-    let chain = |(at, &c): (usize, &u64)| {
-        let (i, j) = (at / n, at % n);
-        let step = |sum: f64, p: usize| f64::from_bits(a[i * k + p]).mul_add(f64::from_bits(b[p * n + j]), sum);
-        (0..k).fold(f64::from_bits(c), step).to_bits()
-    };
-    c.iter().enumerate().map(chain).collect()
 }

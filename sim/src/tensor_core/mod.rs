@@ -18,6 +18,7 @@ pub mod fragment;
 pub mod integer;
 pub mod matrix;
 pub mod mma;
+mod product;
 pub mod sparse;
 pub mod wgmma;
 pub mod wmma;

@@ -10,6 +10,9 @@ pub struct Sparsity {
     /// Elements of A, stored one after the other, that one index places.
     elements_per_index: usize,
     one_of_two: bool,
+    /// Whether a word of metadata belongs to one row, and the next lane's to the row 8 below. Otherwise a word has 16 bits
+    /// of either.
+    whole_rows: bool,
 }
 
 impl Sparsity {
@@ -19,14 +22,22 @@ impl Sparsity {
             Element::Tf32 => Sparsity {
                 elements_per_index: 1,
                 one_of_two: true,
+                whole_rows: false,
+            },
+            Element::F16 | Element::Bf16 => Sparsity {
+                elements_per_index: 1,
+                one_of_two: false,
+                whole_rows: false,
             },
             Element::S4 | Element::U4 => Sparsity {
                 elements_per_index: 2,
                 one_of_two: false,
+                whole_rows: true,
             },
             _ => Sparsity {
                 elements_per_index: 1,
                 one_of_two: false,
+                whole_rows: true,
             },
         }
     }
@@ -68,13 +79,15 @@ impl Sparsity {
     /// Lane within the quad and first bit of an index.
     fn place(self, row: usize, index: usize, indices: usize, lanes: usize, selector: usize) -> (usize, usize) {
         let bits = self.index_bits();
-        if lanes == 4 {
-            // 64 bits a row: two lanes for row g, then two for row g + 8.
-            let half = indices / 2;
-            return (2 * (row / 8) + index / half, index % half * bits);
+        let (high, word_indices) = (row / 8, 32 / bits);
+        if self.whole_rows {
+            return (
+                selector * lanes + high + 2 * (index / word_indices),
+                index % word_indices * bits,
+            );
         }
         let run = indices / lanes;
-        (selector * lanes + index / run, 16 * (row / 8) + index % run * bits)
+        (selector * lanes + index / run, 16 * high + index % run * bits)
     }
 
     /// The rows of B of the elements that index number `index` with this code places.

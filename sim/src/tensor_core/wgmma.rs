@@ -5,7 +5,7 @@
 use super::accumulate::{self, Factors, Model, Select};
 use super::fragment;
 use super::integer::{self, Integers};
-use super::mma::{sums_from_bits, sums_to_bits};
+use super::product::{sums_from_bits, sums_to_bits};
 use super::sparse::Sparsity;
 use super::{BitOp, Element, Undefined, WarpRegister};
 use crate::memory::{Bytes, Fault, FaultKind};
@@ -301,14 +301,19 @@ fn read_operand(shared: &dyn Bytes, bits: u64, major: Major, extent: usize, k_by
 }
 
 /// Physical address of an element. A base offset shifts the phase of the swizzle by that many 128-byte lines.
+///
+/// The 64 bytes of K of a sparse instruction's B are two spans of the 32-byte swizzle, `leading_byte_offset` apart.
 fn address(descriptor: &Descriptor, major: Major, element_bytes: u64, mn: usize, k: usize) -> u64 {
+    let (mn, mut k) = (mn as u64, k as u64);
+    let mut descriptor = *descriptor;
+    if let (Major::K, Some(span)) = (major, descriptor.swizzle.span_bytes()) {
+        descriptor.address += k * element_bytes / span * descriptor.leading_byte_offset;
+        k %= span / element_bytes;
+    }
     let shift = u64::from(descriptor.base_offset) * 128;
     if shift == 0 || descriptor.swizzle == Swizzle::None {
-        return descriptor.element_address(major, element_bytes, mn as u64, k as u64);
+        return descriptor.element_address(major, element_bytes, mn, k);
     }
-    let shifted = Descriptor {
-        address: descriptor.address + 1024 - shift,
-        ..*descriptor
-    };
-    shifted.element_address(major, element_bytes, mn as u64, k as u64) + shift - 1024
+    descriptor.address += 1024 - shift;
+    descriptor.element_address(major, element_bytes, mn, k) + shift - 1024
 }

@@ -5,7 +5,7 @@
 //! more places than elements and repeat.
 use super::accumulate::Select;
 use super::fragment::{element, per_register, set_element};
-use super::mma::{self, float_product};
+use super::product::{Arithmetic, Shape, Unit};
 use super::{BitOp, Element, Sum, Undefined, WarpRegister};
 use crate::memory::{Bytes, Fault};
 
@@ -19,7 +19,8 @@ pub struct Wmma {
     b: Element,
     c: Sum,
     d: Sum,
-    options: mma::Options,
+    saturate: bool,
+    bit_op: Option<BitOp>,
 }
 
 /// Role of a fragment.
@@ -76,11 +77,6 @@ impl Wmma {
                 "wmma.m{m}n{n}k{k} of {a:?} and {b:?} with sums {c:?} and {d:?} and these qualifiers is not defined for sm_90"
             )));
         }
-        let options = mma::Options {
-            saturate,
-            bit_op,
-            ..Default::default()
-        };
         let (m, n, k) = shape;
         Ok(Wmma {
             m,
@@ -90,7 +86,8 @@ impl Wmma {
             b,
             c,
             d,
-            options,
+            saturate,
+            bit_op,
         })
     }
 
@@ -174,23 +171,30 @@ impl Wmma {
             from_registers(registers, rows * columns, bits)
         };
         let (a, b, c) = (matrix(Fragment::A, a), matrix(Fragment::B, b), matrix(Fragment::C, c));
-        let shape = (self.m, self.n, self.k);
-        let product = if self.a == Element::F16 {
-            let f16 = |sum: Sum| sum == Sum::F16;
-            float_product(
-                self.a,
-                self.b,
-                f16(self.c),
-                f16(self.d),
-                shape,
-                &a,
-                Select::Dense,
-                &b,
-                &c,
-            )
-        } else {
-            mma::product(self.a, self.b, self.d, self.options, shape, &a, Select::Dense, &b, &c)
+        let shape = Shape {
+            m: self.m,
+            n: self.n,
+            k: self.k,
         };
+        let Wmma {
+            a: a_type,
+            b: b_type,
+            c: c_type,
+            d: d_type,
+            saturate,
+            bit_op,
+            ..
+        } = *self;
+        let arithmetic = Arithmetic {
+            unit: Unit::Wmma,
+            a: a_type,
+            b: b_type,
+            c: c_type,
+            d: d_type,
+            saturate,
+            bit_op,
+        };
+        let product = arithmetic.product(shape, &a, Select::Dense, &b, &c);
         to_registers(&product, self.d.bits(), d);
     }
 }

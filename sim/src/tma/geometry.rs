@@ -101,7 +101,7 @@ enum Edge {
 /// The rows that a load reads.
 ///
 /// Errors: `CUDA_ERROR_ILLEGAL_INSTRUCTION` where the innermost coordinate does not begin at a multiple of 16 bytes (no
-/// interleave), and where map and mode do not fit together.
+/// interleave), where an im2col copy starts outside its window, and where map and mode do not fit together.
 pub fn load_walk(map: &TensorMap, mode: LoadMode, coords: &[i32]) -> Result<Walk, Fault> {
     let walker = Walker::new(map, coords, matches!(mode, LoadMode::Gather4), Edge::Exact)?;
     match mode {
@@ -364,6 +364,30 @@ impl<'a> Walker<'a> {
         if self.slice.is_some() { 0 } else { 1 }
     }
 
+    /// The filter base must lie in the window, and a window to store through must lie in the tensor.
+    fn check_window(&self, lower: &[i32], upper: &[i32]) -> Result<(), Fault> {
+        for k in 0..lower.len() {
+            let d = self.w() + k;
+            let start = i64::from(self.coords[d]);
+            let window = i64::from(lower[k])..(self.map.dims[d] as i64).saturating_add(upper[k].into());
+            if !window.contains(&start) {
+                return Err(illegal(format!(
+                    "im2col copy at coordinate {start} in dimension {d}, outside the window {} to {}; start inside it",
+                    window.start,
+                    window.end - 1
+                )));
+            }
+            if self.edge == Edge::Granule && (lower[k] < 0 || upper[k] > 0) {
+                return Err(illegal(format!(
+                    "im2col store with corners {} and {} in dimension {d}; stores and reductions need a window inside the \
+                     tensor, corners of at least 0 and at most 0",
+                    lower[k], upper[k]
+                )));
+            }
+        }
+        Ok(())
+    }
+
     fn im2col(&self, offsets: [u16; 3]) -> Result<Walk, Fault> {
         let PixelBox {
             lower,
@@ -372,13 +396,20 @@ impl<'a> Walker<'a> {
             pixels,
         } = self.im2col_box()?;
         let (rank, w) = (self.map.dims.len(), self.w());
+        self.check_window(lower, upper)?;
+        // The instruction has 16 bits for all offsets together.
+        let offset_mask = match rank {
+            3 => u16::MAX,
+            4 => 0xff,
+            _ => 0x1f,
+        };
         let layout = self.layout(channels);
         let mut q: Vec<i64> = self.coords.iter().map(|&x| x.into()).collect();
         let mut rows = Vec::with_capacity(pixels as usize);
         for p in 0..pixels {
             let mut c = q.clone();
             for k in 0..rank - 2 {
-                c[w + k] += i64::from(offsets[k]);
+                c[w + k] += i64::from(offsets[k] & offset_mask);
             }
             rows.push(self.row(u64::from(p) * layout.pitch, &c, w, &layout));
             self.advance(&mut q, lower, upper, rank - 2, 0);

@@ -1,130 +1,27 @@
-//! Recorded hardware transfers, done again by the simulator and compared byte by byte.
-//!
-//! A record file holds one JSON object a line, gzip'ed where its name ends in `.gz`; `tests/hw/README.md` says what the
-//! fields mean. A case matches when the map is accepted or refused as the driver did, the same fault comes, the same
-//! bytes change and no others, and the mbarrier gets the same transaction bytes.
+//! Transfers of tensor maps, and the driver's answers to their encoding.
+use super::pattern::Patterned;
+use super::{bytes_difference, hex};
 use crate::memory::{Bytes, Fault};
 use crate::tma::flat::Flat;
 use crate::tma::{self, LoadMode, ReduceOp, StoreMode};
-use flate2::read::GzDecoder;
 use girih_core::tensor_map::{
     Candidate, Caps, Code, Fill, Format, Interleave, L2Promotion, Mode, Swizzle, TensorMap, Violation,
 };
 use serde::Deserialize;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
-use thiserror::Error;
 
-/// A record file that cannot be replayed at all.
-#[derive(Debug, Error)]
-pub enum ReplayError {
-    /// The file cannot be read.
-    #[error("{}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// A line is not a record.
-    #[error("{}:{line}: not a record of a tensor-map transfer: {message}", path.display())]
-    Parse {
-        /// The file.
-        path: PathBuf,
-        /// Line, from 1.
-        line: usize,
-        /// What is wrong with it.
-        message: String,
-    },
-}
-
-/// What came of one file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// Cases that the file holds.
-    pub cases: usize,
-    /// Cases in which the simulator did what the hardware did.
-    pub matches: usize,
-    /// The first case that differs, in words.
-    pub first_difference: Option<String>,
-}
-
-/// Replays each file, writes `FILE: N of M match` for it and the first difference below, and says whether all matched.
-pub fn replay_files(files: &[PathBuf], out: &mut dyn Write) -> io::Result<bool> {
-    let mut good = true;
-    for path in files {
-        match replay_file(path) {
-            Ok(outcome) => {
-                writeln!(
-                    out,
-                    "{}: {} of {} match",
-                    path.display(),
-                    outcome.matches,
-                    outcome.cases
-                )?;
-                if let Some(difference) = &outcome.first_difference {
-                    writeln!(out, "  first difference: {difference}")?;
-                }
-                good &= outcome.matches == outcome.cases && outcome.cases > 0;
-            }
-            Err(error) => {
-                writeln!(out, "{error}")?;
-                good = false;
-            }
-        }
-    }
-    Ok(good)
-}
-
-/// Replays one file.
-pub fn replay_file(path: &Path) -> Result<Outcome, ReplayError> {
-    let read = |source| ReplayError::Read {
-        path: path.into(),
-        source,
-    };
-    let file = File::open(path).map_err(read)?;
-    let reader: Box<dyn Read> = if path.extension().is_some_and(|e| e == "gz") {
-        Box::new(GzDecoder::new(file))
-    } else {
-        Box::new(file)
-    };
-    let mut outcome = Outcome::default();
-    for (i, line) in BufReader::new(reader).lines().enumerate() {
-        let line = line.map_err(read)?;
-        if line.trim().is_empty() {
-            continue;
-        }
-        let parse = |message: String| ReplayError::Parse {
-            path: path.into(),
-            line: i + 1,
-            message,
-        };
-        let difference = difference(&line).map_err(parse)?;
-        outcome.cases += 1;
-        match difference {
-            None => outcome.matches += 1,
-            Some(difference) => {
-                outcome
-                    .first_difference
-                    .get_or_insert(format!("line {}, {difference}", i + 1));
-            }
-        }
-    }
-    Ok(outcome)
-}
-
-/// What the simulator does differently from the record in `line`, or why `line` is no record.
-fn difference(line: &str) -> Result<Option<String>, String> {
-    if let Ok(SizeLimit { accepted }) = serde_json::from_str(line) {
-        return Ok(size_limit(&accepted));
-    }
+/// What the simulator does differently from the transfer in `line`, or why `line` is none.
+pub(super) fn difference(line: &str) -> Result<Option<String>, String> {
     let case: Case = serde_json::from_str(line).map_err(|error| error.to_string())?;
     Ok(case
         .replay()?
         .map(|difference| format!("{} {}: {difference}", case.kind, case.i)))
+}
+
+/// As [`difference`], for the probe that lists the driver's answers to boxes of many sizes.
+pub(super) fn size_limit_difference(line: &str) -> Result<Option<String>, String> {
+    let probe: SizeLimit = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    Ok(size_limit(&probe.accepted))
 }
 
 /// Bytes of boxes and the driver's answer to each.
@@ -415,17 +312,6 @@ fn size_limit(accepted: &[(u64, u32)]) -> Option<String> {
     })
 }
 
-fn bytes_difference(what: &str, found: &[u8], expected: &[u8]) -> Option<String> {
-    let count = found.iter().zip(expected).filter(|(f, e)| f != e).count();
-    let at = found.iter().zip(expected).position(|(f, e)| f != e)?;
-    Some(format!(
-        "{what} at byte {at} is {:#04x}, recorded was {:#04x}; {count} of {} bytes differ",
-        found[at],
-        expected[at],
-        expected.len()
-    ))
-}
-
 fn changes_difference(found: &BTreeMap<u64, u8>, expected: &BTreeMap<u64, u8>) -> Option<String> {
     let word = |byte: Option<&u8>| byte.map_or("untouched".to_string(), |b| format!("{b:#04x}"));
     let differing: Vec<u64> = found
@@ -441,97 +327,4 @@ fn changes_difference(found: &BTreeMap<u64, u8>, expected: &BTreeMap<u64, u8>) -
         word(expected.get(at)),
         differing.len()
     ))
-}
-
-fn hex(text: &str) -> Result<Vec<u8>, String> {
-    let digit = |b: u8| {
-        char::from(b)
-            .to_digit(16)
-            .ok_or_else(|| format!("`{}` is no hexadecimal digit", char::from(b)))
-    };
-    text.as_bytes()
-        .chunks(2)
-        .map(|pair| match pair {
-            [high, low] => Ok((digit(*high)? << 4 | digit(*low)?) as u8),
-            _ => Err("an odd number of hexadecimal digits".to_string()),
-        })
-        .collect()
-}
-
-/// Endless memory that holds a function of the address, and remembers what was written to it.
-struct Patterned {
-    content: Content,
-    written: RefCell<BTreeMap<u64, u8>>,
-}
-
-enum Content {
-    Constant(u8),
-    Pattern(Format),
-}
-
-impl Patterned {
-    fn new(format: Format) -> Self {
-        Patterned {
-            content: Content::Pattern(format),
-            written: RefCell::default(),
-        }
-    }
-
-    fn constant(byte: u8) -> Self {
-        Patterned {
-            content: Content::Constant(byte),
-            written: RefCell::default(),
-        }
-    }
-
-    fn original(&self, address: u64) -> u8 {
-        let format = match self.content {
-            Content::Constant(byte) => return byte,
-            Content::Pattern(format) => format,
-        };
-        let width = format.bytes().unwrap_or(1);
-        let value = ((address / width % 509) as f64 - 254.0) * 0.25;
-        let byte = (address % width) as usize;
-        match format {
-            Format::F16 => half::f16::from_f64(value).to_le_bytes()[byte],
-            Format::Bf16 => half::bf16::from_f64(value).to_le_bytes()[byte],
-            Format::F32 | Format::F32Ftz => (value as f32).to_le_bytes()[byte],
-            Format::F64 => value.to_le_bytes()[byte],
-            Format::Tf32 | Format::Tf32Ftz => (value as f32 * (1.0009765625f64 * 1.0001) as f32).to_le_bytes()[byte],
-            _ => (address.wrapping_mul(2_654_435_761) >> 13 ^ address >> 8) as u8,
-        }
-    }
-
-    /// Bytes that are not what they were.
-    fn changes(&self) -> BTreeMap<u64, u8> {
-        let written = self.written.borrow();
-        written
-            .iter()
-            .filter(|&(&at, &byte)| self.original(at) != byte)
-            .map(|(&at, &byte)| (at, byte))
-            .collect()
-    }
-}
-
-impl Bytes for Patterned {
-    fn read(&self, address: u64, out: &mut [u8]) -> Result<(), Fault> {
-        let written = self.written.borrow();
-        for (at, byte) in (address..).zip(out) {
-            *byte = written.get(&at).copied().unwrap_or_else(|| self.original(at));
-        }
-        Ok(())
-    }
-
-    fn write(&self, address: u64, data: &[u8]) -> Result<(), Fault> {
-        self.written.borrow_mut().extend((address..).zip(data.iter().copied()));
-        Ok(())
-    }
-
-    fn update(&self, address: u64, size: usize, f: &mut dyn FnMut(u64) -> u64) -> Result<u64, Fault> {
-        let mut word = [0; 8];
-        self.read(address, &mut word[..size])?;
-        let old = u64::from_le_bytes(word);
-        self.write(address, &f(old).to_le_bytes()[..size])?;
-        Ok(old)
-    }
 }

@@ -308,7 +308,8 @@ impl Step {
         for term in &self.terms {
             let (_, exponents) = b.row(term.row);
             for (largest, &e) in self.largest.iter_mut().zip(exponents) {
-                *largest = (*largest).max(term.exponent + e);
+                // Sums of exponents cannot overflow; a checked addition would keep the loop from being vectorised.
+                *largest = (*largest).max(term.exponent.wrapping_add(e));
             }
         }
         let unusual = |&e: &i16| e > ZERO_EXPONENT / 2 && !FAST.contains(&e);
@@ -327,7 +328,7 @@ impl Step {
         // 2^(f - e), by its bits; where all terms are zero any scale will do.
         for (scale, largest) in self.scale.iter_mut().zip(&mut self.largest) {
             *largest = (*largest).max(*FAST.start());
-            *scale = f32::from_bits(((127 + model.fraction_bits - *largest) as u32) << 23);
+            *scale = f32::from_bits(((127 + model.fraction_bits).wrapping_sub(*largest) as u32) << 23);
         }
         for sums in &mut self.sums {
             sums.fill(0);
@@ -341,24 +342,44 @@ impl Step {
             for term in terms {
                 let (values, _) = b.row(term.row);
                 for ((sum, &scale), &value) in sums.iter_mut().zip(&self.scale).zip(values) {
-                    // Exact: the product has at most 22 bits, the scale is a power of two. The conversion cuts.
-                    *sum += (term.value * value * scale) as i32;
+                    // Exact: the product has at most 22 bits, the scale is a power of two.
+                    *sum = sum.wrapping_add(cut(term.value * value * scale));
                 }
             }
         }
-        for (j, c) in c.iter_mut().enumerate() {
-            let sum = i64::from((*c * self.scale[j]) as i32) + i64::from(self.sums[0][j]) + i64::from(self.sums[1][j]);
-            *c = round(
-                model.round,
-                sum as f64 * power_of_two(self.largest[j] - model.fraction_bits),
-            );
+        let [low, high] = &self.sums;
+        let scales = self.scale.iter().zip(&self.largest);
+        let outputs = c.iter_mut().zip(scales).zip(low.iter().zip(high));
+        let sum =
+            |c: f32, scale: f32, low: i32, high: i32| f64::from(cut(c * scale)) + f64::from(low) + f64::from(high);
+        let unit = |largest: i16| power_of_two(largest.wrapping_sub(model.fraction_bits));
+        if model.round == Round::F16 {
+            for ((c, (&scale, &largest)), (&low, &high)) in outputs {
+                *c = round(model.round, sum(*c, scale, low, high) * unit(largest));
+            }
+            return;
+        }
+        // Towards zero by masking the f64; what is left is exact in f32, since `largest` is in `FAST`.
+        let lost_bits = if model.round == Round::F32 { 29 } else { 39 };
+        for ((c, (&scale, &largest)), (&low, &high)) in outputs {
+            let cut = f64::from_bits(sum(*c, scale, low, high).to_bits() & (u64::MAX << lost_bits));
+            *c = (cut * unit(largest)) as f32;
         }
     }
 }
 
+/// The integer part of a term scaled to the alignment of its step. In place of `as i32`, whose tests for NaN and range take
+/// most of the time of the loop above.
+#[inline(always)]
+fn cut(scaled: f32) -> i32 {
+    // SAFETY: the fast path runs only where every nonzero term has an exponent of at most `largest` and none is infinite or
+    // NaN ([`FAST`] excludes [`SPECIAL_EXPONENT`]), so that |scaled| < 4 * 2^fraction_bits <= 2^27.
+    unsafe { scaled.to_int_unchecked() }
+}
+
 /// 2^e for |e| < 1000.
 fn power_of_two(e: i16) -> f64 {
-    f64::from_bits(((1023 + i64::from(e)) as u64) << 52)
+    f64::from_bits((i64::from(e).wrapping_add(1023) as u64) << 52)
 }
 
 /// One output of one step in f64, which holds every product and every sum exactly: any exponents, NaN and infinity.

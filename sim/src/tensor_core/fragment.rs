@@ -51,12 +51,14 @@ pub const fn c_position(bits: usize, r: usize, lane: usize, i: usize) -> (usize,
 }
 
 /// Element `i` of a register that holds elements of `bits`.
+#[inline]
 pub const fn element(register: u64, bits: usize, i: usize) -> u64 {
     let value = register >> (i * bits);
     if bits == 64 { value } else { value & ((1 << bits) - 1) }
 }
 
 /// Puts `value` (no bits above `bits`) into element `i` of a register.
+#[inline]
 pub const fn set_element(register: &mut u64, bits: usize, i: usize, value: u64) {
     let mask = if bits == 64 {
         u64::MAX

@@ -32,7 +32,7 @@ pub fn multiply_accumulate(a: &Integers, select: Select<'_>, b: &Integers, satur
                 Select::Sparse(rows) => rows[i * a.columns + k].into(),
             };
             for (sum, &right) in sums.iter_mut().zip(&b.values[row * n..(row + 1) * n]) {
-                *sum += left * right;
+                *sum = sum.wrapping_add(left.wrapping_mul(right));
             }
         }
         for (c, &sum) in c.iter_mut().zip(&sums) {

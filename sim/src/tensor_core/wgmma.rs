@@ -125,28 +125,30 @@ impl Wgmma {
             None => (Select::Dense, depth),
         };
         let b = read_operand(shared, b, i.b_major, n, b_rows * bits / 8)?;
-        let position = |r: usize, thread: usize, half: usize| {
-            let index = if i.d == Accumulator::F16 { 2 * r + half } else { r };
-            let (row, column) = accumulator(thread as u32, index as u32);
+        let halves = if i.d == Accumulator::F16 { 2 } else { 1 };
+        // Where an element lies in D, row by row, is the sum of a part for its thread and one for its number.
+        let place = |thread, index| {
+            let (row, column) = accumulator(thread, index);
             row as usize * n + column as usize
         };
-        let halves = if i.d == Accumulator::F16 { 2 } else { 1 };
+        let of_thread: [usize; 128] = std::array::from_fn(|thread| place(thread as u32, 0));
+        let of_element: Vec<usize> = (0..accumulator_len(i.n)).map(|index| place(0, index)).collect();
         let mut sums = vec![0; ROWS * n];
         if scale_d {
-            for (r, register) in d.iter().enumerate() {
-                for (thread, &register) in register.iter().enumerate() {
-                    for half in 0..halves {
-                        sums[position(r, thread, half)] = fragment::element(register, 32 / halves, half);
+            for (register, elements) in d.iter().zip(of_element.chunks_exact(halves)) {
+                for (&register, thread) in register.iter().zip(of_thread) {
+                    for (half, &element) in elements.iter().enumerate() {
+                        sums[thread + element] = fragment::element(register, 32 / halves, half);
                     }
                 }
             }
         }
         let sums = self.product(depth, b_rows, &a, select, &b, &sums);
-        for (r, register) in d.iter_mut().enumerate() {
-            for (thread, register) in register.iter_mut().enumerate() {
+        for (register, elements) in d.iter_mut().zip(of_element.chunks_exact(halves)) {
+            for (register, thread) in register.iter_mut().zip(of_thread) {
                 *register = 0;
-                for half in 0..halves {
-                    fragment::set_element(register, 32 / halves, half, sums[position(r, thread, half)]);
+                for (half, &element) in elements.iter().enumerate() {
+                    fragment::set_element(register, 32 / halves, half, sums[thread + element]);
                 }
             }
         }

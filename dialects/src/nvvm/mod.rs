@@ -1,0 +1,1 @@
+//! Builders for the upstream dialects that tile programs are lowered to.

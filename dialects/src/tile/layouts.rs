@@ -1,0 +1,84 @@
+//! Layouts of register tiles: which thread holds which element in which register. A layout is the encoding of a tensor.
+use girih_core::wgmma;
+use girih_ir::{attr_enum, constraint::Constraint, param_attr, prelude::*};
+
+attr_enum! {
+    /// A layout that an instruction prescribes.
+    pub enum Fragment("a fragment") {
+        /// The accumulator of wgmma: 64 rows, spread over the 128 threads of a warpgroup (PTX ISA, wgmma.mma_async, D).
+        WgmmaD = "wgmma_d",
+        /// The first operand of wgmma from registers.
+        WgmmaA = "wgmma_a",
+    }
+}
+
+param_attr! {
+    /// The layout of a register tile.
+    ///
+    /// `tensor<64x256xf32, #tile.layout<wgmma_d>>` is held by one warpgroup, 128 elements in each thread.
+    pub struct Layout = "tile"."layout" {
+        params { fragment: required(Fragment) }
+        options [encoding]
+        hooks {
+            fn verify_encoding(&self, shape: &[i64], element: Type<'c>, e: &Emitter) -> Res {
+                let fragment = self.fragment();
+                if shape.len() != 2 {
+                    return e.error(format!("{fragment} lays out matrices, but the tensor has rank {}", shape.len())).report();
+                }
+                let mut errors = Errors::default();
+                if shape[0] != i64::from(wgmma::M) {
+                    let m = format!("{fragment} has {} rows, but the tensor has {}; use one tile for each warpgroup", wgmma::M, shape[0]);
+                    errors.merge(e.error(m).report::<()>());
+                }
+                if shape[1] <= 0 || shape[1] % 8 != 0 || (fragment == Fragment::WgmmaD && shape[1] > 256) {
+                    let m = format!("{fragment} has a multiple of 8 columns, at most 256, but the tensor has {}", shape[1]);
+                    errors.merge(e.error(m).report::<()>());
+                }
+                if element.bit_width().is_none() {
+                    let m = format!("{fragment} holds numbers, but the tensor holds {element}");
+                    errors.merge(e.error(m).report::<()>());
+                }
+                errors.result()
+            }
+        }
+    }
+}
+
+/// The layout of a tensor, if it has one.
+pub fn layout_of<'c>(t: Type<'c>) -> Option<Layout<'c>> {
+    t.encoding().and_then(Layout::of)
+}
+/// Elements of a laid-out tensor that one thread holds.
+pub fn elements_per_thread(t: Type<'_>) -> Option<usize> {
+    layout_of(t)?;
+    let n: i64 = t.shape()?.iter().product();
+    Some(n as usize / wgmma::THREADS as usize)
+}
+/// Row and column of element `index` of thread 0. Both layouts are sums of what the thread gives
+/// ([`girih_core::wgmma::accumulator`] at index 0) and what the index gives. `bits` are those of an element.
+pub fn element_offset(fragment: Fragment, bits: u32, index: usize) -> (u32, u32) {
+    let index = index as u32;
+    match fragment {
+        Fragment::WgmmaD => wgmma::accumulator(0, index),
+        Fragment::WgmmaA => {
+            let operand = match bits {
+                8 => wgmma::Operand::E4m3,
+                16 => wgmma::Operand::F16,
+                _ => wgmma::Operand::Tf32,
+            };
+            let per_step = wgmma::a_fragment_len(operand);
+            let (row, column) = wgmma::a_fragment(operand, 0, index % per_step);
+            (row, column + index / per_step * operand.k())
+        }
+    }
+}
+/// Elements that lie next to each other in a row and in a thread's registers.
+pub fn contiguous_elements(fragment: Fragment, bits: u32) -> u32 {
+    match fragment {
+        Fragment::WgmmaD => 2,
+        Fragment::WgmmaA => (32 / bits.max(8)).max(1),
+    }
+}
+
+/// A tensor with a layout.
+pub const FRAGMENT: Constraint = Constraint::new("a tensor with a #tile.layout encoding", |t| layout_of(t).is_some());

@@ -1,0 +1,131 @@
+//! The `tile` dialect: GPU programs on tiles, down to the level at which one op is one instruction.
+//!
+//! Tile values are builtin `tensor`s, memory is builtin `memref`; the state space of the PTX manual is the memref's memory
+//! space ([`spaces`]), and the layout of a register tile is the tensor's encoding ([`layouts`]).
+//!
+//! | file | what |
+//! |---|---|
+//! | [`spaces`] | `#tile.global`, `#tile.shared<swizzle = 128>`, ... |
+//! | [`layouts`] | `#tile.layout<wgmma_d>` |
+//! | [`types`] | `!tile.tensor_map<...>`, `!tile.mbarrier`, `!tile.in_flight<...>` |
+//! | [`ops::kernel`] | kernels, their launch, roles of warps |
+//! | [`ops::index`] | block, thread, warp and lane numbers |
+//! | [`ops::memory`] | shared allocations, slabs, fragments to and from memory |
+//! | [`ops::tma`] | tensor maps and copies with them |
+//! | [`ops::mbarrier`] | barriers in shared memory |
+//! | [`ops::wgmma`] | warpgroup matrix products |
+//! | [`ops::sync`] | barriers and fences |
+pub mod layouts;
+pub mod ops;
+pub mod spaces;
+pub mod types;
+pub mod verify;
+
+use girih_ir::{dialect::Dialect, prelude::*};
+use ops::{index, kernel, mbarrier, memory, sync, tma, wgmma};
+
+/// The dialect, to be registered.
+pub static TILE: Dialect = Dialect {
+    ops: &[
+        kernel::Kernel::REGISTRATION,
+        kernel::Grid::REGISTRATION,
+        kernel::Entry::REGISTRATION,
+        kernel::Return::REGISTRATION,
+        kernel::WarpSpecialize::REGISTRATION,
+        kernel::EndRole::REGISTRATION,
+        index::BlockId::REGISTRATION,
+        index::GridDim::REGISTRATION,
+        index::ThreadId::REGISTRATION,
+        index::WarpId::REGISTRATION,
+        index::LaneId::REGISTRATION,
+        index::Elect::REGISTRATION,
+        memory::Alloc::REGISTRATION,
+        memory::Slab::REGISTRATION,
+        memory::Load::REGISTRATION,
+        memory::Store::REGISTRATION,
+        tma::MakeTensorMap::REGISTRATION,
+        tma::TmaLoad::REGISTRATION,
+        tma::TmaStore::REGISTRATION,
+        tma::PrefetchTensorMap::REGISTRATION,
+        tma::BulkCommit::REGISTRATION,
+        tma::BulkWait::REGISTRATION,
+        mbarrier::Init::REGISTRATION,
+        mbarrier::Inval::REGISTRATION,
+        mbarrier::Arrive::REGISTRATION,
+        mbarrier::ArriveExpectTx::REGISTRATION,
+        mbarrier::ExpectTx::REGISTRATION,
+        mbarrier::TestWait::REGISTRATION,
+        mbarrier::Wait::REGISTRATION,
+        wgmma::Wgmma::REGISTRATION,
+        wgmma::Fence::REGISTRATION,
+        wgmma::Commit::REGISTRATION,
+        wgmma::Wait::REGISTRATION,
+        sync::Barrier::REGISTRATION,
+        sync::Fence::REGISTRATION,
+    ],
+    types: &[
+        types::TensorMapType::REGISTRATION,
+        types::MBarrierType::REGISTRATION,
+        types::InFlightType::REGISTRATION,
+    ],
+    attributes: &[
+        spaces::Global::REGISTRATION,
+        spaces::Shared::REGISTRATION,
+        spaces::SharedCluster::REGISTRATION,
+        spaces::Const::REGISTRATION,
+        spaces::Local::REGISTRATION,
+        spaces::Param::REGISTRATION,
+        spaces::Generic::REGISTRATION,
+        spaces::Reg::REGISTRATION,
+        spaces::Sreg::REGISTRATION,
+        spaces::Tex::REGISTRATION,
+        layouts::Layout::REGISTRATION,
+    ],
+    verify_attribute: Some(verify_attribute),
+    dependencies: &["arith", "scf", "memref", "math", "cf", "func"],
+    ..Dialect::new("tile")
+};
+
+/// Every declared op, for tools and tests that go through their documentation.
+pub fn op_definitions() -> impl Iterator<Item = &'static girih_ir::op::OpDef> {
+    TILE.ops.iter().map(|o| o.def)
+}
+
+/// Name of the module attribute that says what to compile for: `tile.target = "sm_90a"`.
+pub const TARGET_ATTR: &str = "tile.target";
+
+fn verify_attribute<'c>(op: OperationRef<'c, 'c>, name: &str, value: Attribute<'c>) -> Res {
+    use girih_ir::kind::{Kind, Str};
+    match name {
+        TARGET_ATTR => {
+            let Some(text) = Str::from_attribute(value) else {
+                let m = format!("attribute '{TARGET_ATTR}' must be a string such as \"sm_90a\", but is {value}");
+                return Diag::op(&op, m).report();
+            };
+            match girih_core::target::Target::parse(&text) {
+                Ok(_) => Ok(()),
+                Err(e) => Diag::op(&op, format!("attribute '{TARGET_ATTR}': {e}")).report(),
+            }
+        }
+        // Written by passes, read by later ones.
+        "tile.shared_bytes" | "tile.entry" => Ok(()),
+        _ => Diag::op(
+            &op,
+            format!("unknown attribute '{name}'; the dialect has '{TARGET_ATTR}'"),
+        )
+        .report(),
+    }
+}
+
+/// The target that the module around `op` names; `None` where it names none.
+pub fn target_of<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<girih_core::target::Target> {
+    use girih_ir::kind::{Kind, Str};
+    let mut at = Some(op);
+    while let Some(op) = at {
+        if let Some(text) = op.attr(TARGET_ATTR).and_then(Str::from_attribute) {
+            return girih_core::target::Target::parse(&text).ok();
+        }
+        at = op.parent();
+    }
+    None
+}

@@ -1,0 +1,548 @@
+//! Kernels: how they are launched, what each block does, and which warps do what.
+use super::super::{spaces::is_global, types::TensorMapType};
+use girih_ir::{
+    asm::{OpParser, Printer, RegionArgument, Token},
+    constraint::{ANY, INDEX},
+    ext::{BlockExt, block},
+    kind::{I64, I64s, Kind, Strs, SymbolName, SymbolRef},
+    op,
+    op::OpView,
+    prelude::*,
+};
+
+/// Most threads of a block.
+pub const MAX_THREADS: i64 = 1024;
+/// 32-bit registers of a multiprocessor.
+pub const REGISTER_FILE: i64 = 65536;
+
+op! {
+    /// A kernel.
+    ///
+    /// `launch` runs on the host, before the kernel: index arithmetic on the sizes of the arguments, and tensor maps; it
+    /// ends with `tile.grid`, whose extra arguments the body sees after the kernel's own. `body` runs on the device, once
+    /// in each thread of each block.
+    ///
+    /// | argument | becomes |
+    /// |---|---|
+    /// | a memref in `#tile.global` | an address, then each dynamic size, then each dynamic stride in elements, as i64 |
+    /// | an integer or float | itself |
+    ///
+    /// ```mlir
+    /// tile.kernel @copy(%A: memref<?xf32, #tile.global>) threads(128) launch {
+    ///   %c0 = arith.constant 0 : index
+    ///   %c1 = arith.constant 1 : index
+    ///   %c128 = arith.constant 128 : index
+    ///   %n = memref.dim %A, %c0 : memref<?xf32, #tile.global>
+    ///   %blocks = arith.ceildivui %n, %c128 : index
+    ///   tile.grid %blocks, %c1, %c1
+    /// } body {
+    ///   %thread = tile.thread_id
+    /// }
+    /// ```
+    pub struct Kernel = "tile.kernel" {
+        attributes {
+            sym_name: required(SymbolName),
+            /// Names of the arguments, as the source has them.
+            arg_names: required(Strs),
+            /// Threads of a block.
+            threads: required(I64),
+            /// Blocks of a cluster in x, y, z.
+            cluster: optional(I64s),
+            /// Bytes of shared memory; `tile-allocate-shared` sets it.
+            shared_bytes: optional(I64),
+        }
+        regions { launch: single, body: some }
+        traits [IsolatedFromAbove]
+        interfaces [Symbol, BlockArgumentNames]
+        format custom
+        hooks {
+            fn verify(self) -> Res { verify_kernel(self) }
+            fn verify_regions(self) -> Res { verify_kernel_regions(self) }
+            fn parse(p: &OpParser<'c>) -> Res { parse_kernel(p) }
+            fn print(self, p: &Printer) { print_kernel(self, p) }
+            fn block_argument_names(self, region: RegionRef<'c, 'c>) -> Vec<(Value<'c, 'c>, String)> {
+                let Some(entry) = region.entry() else { return vec![] };
+                entry.argument_values().into_iter().zip(self.arg_names()).collect()
+            }
+        }
+    }
+}
+
+op! {
+    /// Ends a kernel's launch region: blocks of the grid in x, y, z, and values that the body sees as extra arguments. A
+    /// grid with no blocks launches nothing.
+    ///
+    /// ```mlir
+    /// tile.kernel @nothing() threads(32) launch {
+    ///   %c1 = arith.constant 1 : index
+    ///   tile.grid %c1, %c1, %c1
+    /// } body {
+    /// }
+    /// ```
+    pub struct Grid = "tile.grid" {
+        operands { x: one(INDEX), y: one(INDEX), z: one(INDEX), args: variadic(ANY) }
+        traits [Terminator]
+        effects pure
+        format "$x `,` $y `,` $z (`args` `(` $args^ `:` type($args) `)`)? attr-dict"
+        hooks {
+            fn verify(self) -> Res {
+                let mut errors = Errors::default();
+                let op = self.op();
+                for (i, v) in self.args().iter().enumerate() {
+                    if TensorMapType::of(v.r#type()).is_none() {
+                        errors.op(&op, format!("args[{i}] is {}, but only tensor maps are handed to the body", v.r#type()));
+                    }
+                }
+                errors.result()
+            }
+        }
+    }
+}
+
+op! {
+    /// Ends a kernel's body.
+    ///
+    /// ```mlir
+    /// tile.kernel @nothing() threads(32) launch {
+    ///   %c1 = arith.constant 1 : index
+    ///   tile.grid %c1, %c1, %c1
+    /// } body {
+    ///   tile.return
+    /// }
+    /// ```
+    pub struct Return = "tile.return" {
+        traits [Terminator]
+        effects pure
+        format "attr-dict"
+    }
+}
+
+op! {
+    /// What stays of a kernel after its body has become an `llvm.func`: the launch region, from which the manifest is
+    /// written. `convert-tile-to-nvvm` makes it.
+    pub struct Entry = "tile.entry" {
+        attributes {
+            sym_name: required(SymbolName),
+            arg_names: required(Strs),
+            threads: required(I64),
+            cluster: optional(I64s),
+            shared_bytes: optional(I64),
+            /// The module with the lowered body.
+            module: required(SymbolRef),
+        }
+        regions { launch: single }
+        traits [IsolatedFromAbove]
+        interfaces [Symbol, BlockArgumentNames]
+        format custom
+        hooks {
+            fn parse(p: &OpParser<'c>) -> Res {
+                let context = p.context();
+                let name = p.symbol()?;
+                p.set_attribute("sym_name", name);
+                p.keyword("in")?;
+                let module = SymbolRef::parse(p)?;
+                p.set_attribute("module", SymbolRef::to_attribute(&module, context));
+                let args = parse_arguments(p)?;
+                set_names(p, &args);
+                parse_shape(p)?;
+                p.attr_dict_with_keyword()?;
+                p.keyword("launch")?;
+                p.region(&args)?;
+                Ok(())
+            }
+            fn print(self, p: &Printer) {
+                p.text(" ").symbol(&self.sym_name()).text(" in ").symbol(&self.module());
+                print_arguments(p, self.launch());
+                print_shape(p, self.threads(), self.cluster());
+                p.attr_dict_with_keyword(&self.op(), &["sym_name", "arg_names", "threads", "cluster", "module"]);
+                p.text(" launch ").region(self.launch(), false, true);
+            }
+            fn block_argument_names(self, region: RegionRef<'c, 'c>) -> Vec<(Value<'c, 'c>, String)> {
+                let Some(entry) = region.entry() else { return vec![] };
+                entry.argument_values().into_iter().zip(self.arg_names()).collect()
+            }
+        }
+    }
+}
+
+op! {
+    /// Gives each warp of the block one role, by its number: the first role gets the first warps. A role's region sees the
+    /// thread's number within the role. With `registers`, the warps of a role take or give registers (`setmaxnreg`); such
+    /// roles are whole warpgroups, and the block's budgets fit the register file. All warps meet again after the op.
+    ///
+    /// ```mlir
+    /// tile.kernel @roles() threads(256) launch {
+    ///   %c1 = arith.constant 1 : index
+    ///   tile.grid %c1, %c1, %c1
+    /// } body {
+    ///   tile.warp_specialize
+    ///   role producer(%t) warps(4) registers(40) {
+    ///     %elected = tile.elect
+    ///   } role consumer(%t) warps(4) registers(232) {
+    ///     tile.barrier id 1 threads 128
+    ///   }
+    /// }
+    /// ```
+    pub struct WarpSpecialize = "tile.warp_specialize" {
+        attributes {
+            names: required(Strs),
+            /// Warps of each role.
+            warps: required(I64s),
+            /// Registers a thread in each role; 0: as the compiler finds.
+            registers: required(I64s),
+        }
+        regions { roles: variadic_single }
+        traits [RecursiveMemoryEffects]
+        format custom
+        hooks {
+            fn verify(self) -> Res { verify_roles(self) }
+            fn parse(p: &OpParser<'c>) -> Res {
+                let context = p.context();
+                let (mut names, mut warps, mut registers) = (vec![], vec![], vec![]);
+                while p.optional_keyword("role") {
+                    names.push(p.any_keyword()?);
+                    p.token(Token::LParen)?;
+                    let argument = p.argument(false)?;
+                    p.token(Token::RParen)?;
+                    p.keyword("warps")?;
+                    warps.push(parenthesised(p)?);
+                    registers.push(if p.optional_keyword("registers") { parenthesised(p)? } else { 0 });
+                    let index = Type::index(context);
+                    let region = p.region(&[argument.with_type(index)])?;
+                    p.ensure_terminator(region, EndRole::NAME);
+                }
+                if names.is_empty() {
+                    return p.error(p.loc(), "expected `role name(%thread) warps(n) { ... }`").report();
+                }
+                p.set_attribute("names", Strs::to_attribute(&names, context));
+                p.set_attribute("warps", I64s::to_attribute(&warps, context));
+                p.set_attribute("registers", I64s::to_attribute(&registers, context));
+                p.attr_dict_with_keyword()
+            }
+            fn print(self, p: &Printer) {
+                let (names, warps, registers) = (self.names(), self.warps(), self.registers());
+                for (i, r) in self.roles().into_iter().enumerate() {
+                    p.newline();
+                    p.text(format!("role {}(", names[i]));
+                    if let Some(t) = r.entry().and_then(|b| b.argument_values().first().copied()) {
+                        p.argument(t, false);
+                    }
+                    p.text(format!(") warps({})", warps[i]));
+                    if registers[i] > 0 {
+                        p.text(format!(" registers({})", registers[i]));
+                    }
+                    p.text(" ").region(r, false, false);
+                }
+                p.attr_dict_with_keyword(&self.op(), &["names", "warps", "registers"]);
+            }
+        }
+    }
+}
+
+op! {
+    /// Ends a role; written only in the generic form.
+    pub struct EndRole = "tile.end_role" {
+        traits [Terminator]
+        effects pure
+        format "attr-dict"
+    }
+}
+
+fn parenthesised(p: &OpParser<'_>) -> Res<i64> {
+    p.token(Token::LParen)?;
+    let v = p.integer()?;
+    p.token(Token::RParen)?;
+    Ok(v)
+}
+
+fn parse_arguments<'c>(p: &OpParser<'c>) -> Res<Vec<RegionArgument<'c>>> {
+    let mut args = vec![];
+    p.token(Token::LParen)?;
+    if p.optional_token(Token::RParen) {
+        return Ok(args);
+    }
+    loop {
+        args.push(p.argument(true)?);
+        if !p.optional_token(Token::Comma) {
+            break;
+        }
+    }
+    p.token(Token::RParen)?;
+    Ok(args)
+}
+fn set_names<'c>(p: &OpParser<'c>, args: &[RegionArgument<'c>]) {
+    let names: Vec<_> = args.iter().map(|a| a.name()).collect();
+    p.set_attribute("arg_names", Strs::to_attribute(&names, p.context()));
+}
+fn parse_shape(p: &OpParser<'_>) -> Res {
+    p.keyword("threads")?;
+    let threads = parenthesised(p)?;
+    p.set_attribute("threads", I64::to_attribute(&threads, p.context()));
+    if p.optional_keyword("cluster") {
+        p.token(Token::LParen)?;
+        let mut cluster = vec![p.integer()?];
+        while p.optional_token(Token::Comma) {
+            cluster.push(p.integer()?);
+        }
+        p.token(Token::RParen)?;
+        p.set_attribute("cluster", I64s::to_attribute(&cluster, p.context()));
+    }
+    Ok(())
+}
+fn print_arguments(p: &Printer, region: RegionRef<'_, '_>) {
+    p.text("(");
+    let arguments = region.entry().map(|b| b.argument_values()).unwrap_or_default();
+    for (i, a) in arguments.iter().enumerate() {
+        if i > 0 {
+            p.text(", ");
+        }
+        p.argument(*a, true);
+    }
+    p.text(")");
+}
+fn print_shape(p: &Printer, threads: i64, cluster: Option<Vec<i64>>) {
+    p.text(format!(" threads({threads})"));
+    if let Some(c) = cluster {
+        let c: Vec<_> = c.iter().map(i64::to_string).collect();
+        p.text(format!(" cluster({})", c.join(", ")));
+    }
+}
+
+fn parse_kernel<'c>(p: &OpParser<'c>) -> Res {
+    let name = p.symbol()?;
+    p.set_attribute("sym_name", name);
+    let mut args = parse_arguments(p)?;
+    set_names(p, &args);
+    parse_shape(p)?;
+    p.attr_dict_with_keyword()?;
+    p.keyword("launch")?;
+    p.region(&args)?;
+    p.keyword("body")?;
+    if p.optional_keyword("args") {
+        args.extend(parse_arguments(p)?);
+    }
+    let body = p.region(&args)?;
+    p.ensure_terminator(body, Return::NAME);
+    Ok(())
+}
+
+fn print_kernel<'c>(k: Kernel<'c, 'c>, p: &Printer) {
+    p.text(" ").symbol(&k.sym_name());
+    print_arguments(p, k.launch());
+    print_shape(p, k.threads(), k.cluster());
+    p.attr_dict_with_keyword(&k.op(), &["sym_name", "arg_names", "threads", "cluster"]);
+    p.text(" launch ").region(k.launch(), false, true).text(" body ");
+    let own = k.launch().entry().map(|b| b.argument_values()).unwrap_or_default();
+    let all = k.body().entry().map(|b| b.argument_values()).unwrap_or_default();
+    // Both regions see the kernel's arguments under the names in its header.
+    if !own.is_empty() {
+        let names: Vec<_> = own.iter().chain(all.iter().skip(own.len())).copied().collect();
+        p.shadow_arguments(k.body(), &names);
+    }
+    if all.len() > own.len() {
+        p.text("args(");
+        for (i, a) in all[own.len()..].iter().enumerate() {
+            if i > 0 {
+                p.text(", ");
+            }
+            p.argument(*a, true);
+        }
+        p.text(") ");
+    }
+    p.region(k.body(), false, false);
+}
+
+fn verify_kernel<'c>(k: Kernel<'c, 'c>) -> Res {
+    let (op, mut errors) = (k.op(), Errors::default());
+    let threads = k.threads();
+    if threads < 32 || threads > MAX_THREADS || threads % 32 != 0 {
+        errors.op(
+            &op,
+            format!("threads = {threads}, but a block has whole warps: a multiple of 32 from 32 to {MAX_THREADS}"),
+        );
+    }
+    if let Some(c) = k.cluster() {
+        let blocks: i64 = c.iter().product();
+        if c.len() != 3 || c.iter().any(|d| *d < 1) || blocks > 8 {
+            errors.op(
+                &op,
+                format!("cluster = {c:?}, but a cluster has three sizes of at least 1 and at most 8 blocks"),
+            );
+        }
+    }
+    let own = k.launch().entry().map(|b| b.argument_values()).unwrap_or_default();
+    let all = k.body().entry().map(|b| b.argument_values()).unwrap_or_default();
+    if k.arg_names().len() != own.len() {
+        errors.op(
+            &op,
+            format!("has {} arguments, but names {}", own.len(), k.arg_names().len()),
+        );
+    }
+    for (i, (a, b)) in own.iter().zip(&all).enumerate() {
+        if a.r#type() != b.r#type() {
+            errors.op(
+                &op,
+                format!("argument #{i} is {} in launch, but {} in body", a.r#type(), b.r#type()),
+            );
+        }
+    }
+    if all.len() < own.len() {
+        errors.op(
+            &op,
+            format!("launch has {} arguments, but body only {}", own.len(), all.len()),
+        );
+    }
+    for (a, name) in own.iter().zip(k.arg_names()) {
+        let t = a.r#type();
+        let fits = is_global(t) || t.bit_width().is_some_and(|b| matches!(b, 8 | 16 | 32 | 64)) && !t.is_memref_type();
+        if !fits {
+            let m = format!(
+                "argument '{name}' is {t}, but a kernel takes memrefs in #tile.global and numbers of 8 to 64 bits"
+            );
+            errors.op(&op, m);
+        } else if t.is_memref_type() && t.strides_and_offset().is_none_or(|(_, offset)| offset != 0) {
+            errors.op(
+                &op,
+                format!("argument '{name}' is {t}, but a kernel's memrefs are strided with offset 0"),
+            );
+        }
+    }
+    errors.result()
+}
+
+/// Whether an op may stand in a launch region.
+pub fn is_host_op(name: &str) -> bool {
+    matches!(
+        name,
+        "memref.dim" | "memref.transpose" | "memref.cast" | "tile.tensor_map" | "tile.grid"
+    ) || name.starts_with("arith.")
+        || name.starts_with("index.")
+}
+
+fn verify_kernel_regions<'c>(k: Kernel<'c, 'c>) -> Res {
+    let (op, mut errors) = (k.op(), Errors::default());
+    let Some(launch) = k.launch().entry() else {
+        return Ok(());
+    };
+    for host in launch.op_list() {
+        if !is_host_op(host.full_name()) {
+            errors.op(&host, "cannot run on the host; launch takes index arithmetic, memref.dim, memref.transpose and tile.tensor_map");
+        }
+    }
+    let Some(grid) = launch.op_list().last().and_then(|o| o.cast::<Grid>()) else {
+        errors.op(&op, "launch must end with tile.grid");
+        return errors.result();
+    };
+    let own = launch.argument_values().len();
+    let all = k.body().entry().map(|b| b.argument_values()).unwrap_or_default();
+    let given: Vec<_> = grid.args().iter().map(|v| v.r#type()).collect();
+    let wanted: Vec<_> = all.iter().skip(own).map(|v| v.r#type()).collect();
+    if given != wanted {
+        let text = |types: &[Type]| types.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ");
+        let m = format!(
+            "hands ({}) to the body, but body has args({})",
+            text(&given),
+            text(&wanted)
+        );
+        errors.op(&grid.op(), m);
+    }
+    for block in k.body().block_list() {
+        if let Some(t) = block.terminator_op()
+            && t.dialect_name() == "tile"
+            && !t.is::<Return>()
+        {
+            errors.op(&t, "cannot end a kernel's body; use tile.return");
+        }
+    }
+    errors.result()
+}
+
+fn verify_roles<'c>(w: WarpSpecialize<'c, 'c>) -> Res {
+    let (op, mut errors) = (w.op(), Errors::default());
+    let (names, warps, registers) = (w.names(), w.warps(), w.registers());
+    let n = w.roles().len();
+    if names.len() != n || warps.len() != n || registers.len() != n {
+        let m = format!(
+            "has {n} roles, but {} names, {} warps and {} registers",
+            names.len(),
+            warps.len(),
+            registers.len()
+        );
+        return Diag::op(&op, m).report();
+    }
+    for (i, r) in w.roles().iter().enumerate() {
+        let arguments = r.entry().map(|b| b.argument_values()).unwrap_or_default();
+        if arguments.len() != 1 || !arguments[0].r#type().is_index_type() {
+            errors.op(
+                &op,
+                format!(
+                    "role '{}' must take one index, the thread's number in the role",
+                    names[i]
+                ),
+            );
+        }
+        if names[..i].contains(&names[i]) {
+            errors.op(&op, format!("two roles are called '{}'", names[i]));
+        }
+    }
+    let (mut first, mut budget) = (0, 0);
+    for i in 0..n {
+        if warps[i] < 1 {
+            errors.op(
+                &op,
+                format!("role '{}' has {} warps, but needs at least 1", names[i], warps[i]),
+            );
+        }
+        let r = registers[i];
+        if r != 0 {
+            if !(24..=256).contains(&r) || r % 8 != 0 {
+                errors.op(
+                    &op,
+                    format!(
+                        "role '{}' has registers({r}), but setmaxnreg takes multiples of 8 from 24 to 256",
+                        names[i]
+                    ),
+                );
+            }
+            if warps[i] % 4 != 0 || first % 4 != 0 {
+                let m = format!(
+                    "role '{}' has warps {first} to {}, but registers are given to whole warpgroups: 4 warps from a multiple of 4",
+                    names[i],
+                    first + warps[i] - 1
+                );
+                errors.op(&op, m);
+            }
+        }
+        budget += r * warps[i] * 32;
+        first += warps[i];
+    }
+    if budget > REGISTER_FILE {
+        errors.op(
+            &op,
+            format!("roles ask for {budget} registers, but a multiprocessor has {REGISTER_FILE}"),
+        );
+    }
+    if registers.iter().any(|r| *r != 0) && registers.contains(&0) {
+        errors.op(
+            &op,
+            "some roles have registers(...) and some have not; give them to all roles or to none",
+        );
+    }
+    if let Some(k) = op.ancestor::<Kernel>()
+        && first * 32 != k.threads()
+    {
+        let m = format!(
+            "roles have {first} warps, but the kernel has threads({}), which are {} warps",
+            k.threads(),
+            k.threads() / 32
+        );
+        errors.op(&op, m);
+    }
+    errors.result()
+}
+
+/// A block with the arguments of a role.
+pub fn role_block<'c>(loc: Location<'c>) -> Block<'c> {
+    let context = girih_ir::context(loc.context());
+    block(&[Type::index(context)], loc)
+}

@@ -1,0 +1,157 @@
+//! Barriers in shared memory (PTX ISA, mbarrier). An op addresses one barrier of a memref: `%full[%slot]`.
+//!
+//! A phase completes when all expected threads have arrived and all expected bytes have come. `parity` is that of the phase
+//! to wait for: false for phases 0, 2, 4, ...; a fresh barrier lets a wait for parity true pass at once.
+use super::super::{types::MBARRIERS, verify::index_count};
+use girih_ir::{
+    constraint::{I1, I32, INDEX},
+    op,
+    prelude::*,
+};
+
+fn check_indices<'c>(op: OperationRef<'c, 'c>, barrier: Value<'c, 'c>, indices: usize) -> Res {
+    let mut errors = Errors::default();
+    let rank = barrier.r#type().shape().map_or(0, |s| s.len());
+    index_count(op, &mut errors, "the memref of mbarriers", rank, indices);
+    errors.result()
+}
+
+op! {
+    /// Prepares a barrier for phases of `count` arrivals, 1 to 2^20 - 1: `mbarrier.init`.
+    ///
+    /// ```mlir
+    /// %bar = tile.alloc : memref<2x!tile.mbarrier, #tile.shared>
+    /// %i = arith.constant 0 : index
+    /// %n = arith.constant 1 : i32
+    /// tile.mbarrier.init %bar[%i], %n : memref<2x!tile.mbarrier, #tile.shared>
+    /// ```
+    pub struct Init = "tile.mbarrier.init" {
+        operands { barrier: one(MBARRIERS), indices: variadic(INDEX), count: one(I32) }
+        effects [write barrier]
+        format "$barrier `[` $indices `]` `,` $count attr-dict `:` type($barrier)"
+        hooks {
+            fn verify(self) -> Res {
+                check_indices(self.op(), self.barrier(), self.indices().len())?;
+                match self.count().constant_int() {
+                    Some(n) if !(1..1 << 20).contains(&n) => {
+                        Diag::op(&self.op(), format!("count = {n}, but a phase has 1 to 1048575 arrivals")).report()
+                    }
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+}
+op! {
+    /// Ends a barrier's life, so that its memory can be used for something else: `mbarrier.inval`.
+    ///
+    /// ```mlir
+    /// %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+    /// tile.mbarrier.inval %bar[] : memref<!tile.mbarrier, #tile.shared>
+    /// ```
+    pub struct Inval = "tile.mbarrier.inval" {
+        operands { barrier: one(MBARRIERS), indices: variadic(INDEX) }
+        effects [write barrier]
+        format "$barrier `[` $indices `]` attr-dict `:` type($barrier)"
+        hooks {
+            fn verify(self) -> Res { check_indices(self.op(), self.barrier(), self.indices().len()) }
+        }
+    }
+}
+op! {
+    /// Arrives once, with release semantics in the block: `mbarrier.arrive`.
+    ///
+    /// ```mlir
+    /// %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+    /// tile.mbarrier.arrive %bar[] : memref<!tile.mbarrier, #tile.shared>
+    /// ```
+    pub struct Arrive = "tile.mbarrier.arrive" {
+        operands { barrier: one(MBARRIERS), indices: variadic(INDEX) }
+        effects [read barrier, write barrier, read, write]
+        format "$barrier `[` $indices `]` attr-dict `:` type($barrier)"
+        hooks {
+            fn verify(self) -> Res { check_indices(self.op(), self.barrier(), self.indices().len()) }
+        }
+    }
+}
+op! {
+    /// Expects `bytes` more bytes in this phase, then arrives once: `mbarrier.arrive.expect_tx`.
+    ///
+    /// ```mlir
+    /// %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+    /// %n = arith.constant 16384 : i32
+    /// tile.mbarrier.arrive_expect_tx %bar[], %n : memref<!tile.mbarrier, #tile.shared>
+    /// ```
+    pub struct ArriveExpectTx = "tile.mbarrier.arrive_expect_tx" {
+        operands { barrier: one(MBARRIERS), indices: variadic(INDEX), bytes: one(I32) }
+        effects [read barrier, write barrier, read, write]
+        format "$barrier `[` $indices `]` `,` $bytes attr-dict `:` type($barrier)"
+        hooks {
+            fn verify(self) -> Res { check_indices(self.op(), self.barrier(), self.indices().len()).and_then(|()| check_bytes(self.op(), self.bytes())) }
+        }
+    }
+}
+op! {
+    /// Expects `bytes` more bytes in this phase, without arriving: `mbarrier.expect_tx`.
+    ///
+    /// ```mlir
+    /// %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+    /// %n = arith.constant 16384 : i32
+    /// tile.mbarrier.expect_tx %bar[], %n : memref<!tile.mbarrier, #tile.shared>
+    /// ```
+    pub struct ExpectTx = "tile.mbarrier.expect_tx" {
+        operands { barrier: one(MBARRIERS), indices: variadic(INDEX), bytes: one(I32) }
+        effects [read barrier, write barrier]
+        format "$barrier `[` $indices `]` `,` $bytes attr-dict `:` type($barrier)"
+        hooks {
+            fn verify(self) -> Res { check_indices(self.op(), self.barrier(), self.indices().len()).and_then(|()| check_bytes(self.op(), self.bytes())) }
+        }
+    }
+}
+op! {
+    /// Whether the phase of that parity has completed; does not wait: `mbarrier.test_wait.parity`.
+    ///
+    /// ```mlir
+    /// %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+    /// %p = arith.constant false
+    /// %done = tile.mbarrier.test_wait %bar[], %p : memref<!tile.mbarrier, #tile.shared>
+    /// ```
+    pub struct TestWait = "tile.mbarrier.test_wait" {
+        operands { barrier: one(MBARRIERS), indices: variadic(INDEX), parity: one(I1) }
+        results { done: one(I1) }
+        effects [read barrier, read, write]
+        format "$barrier `[` $indices `]` `,` $parity attr-dict `:` type($barrier)"
+        hooks {
+            fn verify(self) -> Res { check_indices(self.op(), self.barrier(), self.indices().len()) }
+        }
+    }
+}
+op! {
+    /// Waits until the phase of that parity has completed, with acquire semantics in the block: a loop around
+    /// `mbarrier.try_wait.parity`.
+    ///
+    /// ```mlir
+    /// %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+    /// %p = arith.constant false
+    /// tile.mbarrier.wait %bar[], %p : memref<!tile.mbarrier, #tile.shared>
+    /// ```
+    pub struct Wait = "tile.mbarrier.wait" {
+        operands { barrier: one(MBARRIERS), indices: variadic(INDEX), parity: one(I1) }
+        effects [read barrier, read, write]
+        format "$barrier `[` $indices `]` `,` $parity attr-dict `:` type($barrier)"
+        hooks {
+            fn verify(self) -> Res { check_indices(self.op(), self.barrier(), self.indices().len()) }
+        }
+    }
+}
+
+fn check_bytes<'c>(op: OperationRef<'c, 'c>, bytes: Value<'c, 'c>) -> Res {
+    match bytes.constant_int() {
+        Some(n) if !(0..1 << 20).contains(&n) => Diag::op(
+            &op,
+            format!("{n} bytes, but a phase counts at most 1048575; split the transfer"),
+        )
+        .report(),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,195 @@
+//! Shared allocations and parts of them, and register tiles to and from memory. Single elements are upstream's
+//! `memref.load` and `memref.store`, on any space.
+use super::super::{
+    layouts::{FRAGMENT, layout_of},
+    spaces::{SHARED_MEMREF, is_global, shared_of},
+    types::MBarrierType,
+    verify::{element_bits, index_count, memref_bytes, static_shape},
+};
+use girih_ir::{
+    constraint::{Constraint, INDEX},
+    kind::I64,
+    op,
+    op::OpView,
+    prelude::*,
+};
+
+/// A memref whose elements threads can load and store.
+pub const MEMORY: Constraint = Constraint::new("a memref in #tile.global or #tile.shared", |t| {
+    is_global(t) || shared_of(t).is_some()
+});
+
+op! {
+    /// Memory of the block, shared by its threads, for the kernel's whole life. Content is undefined.
+    ///
+    /// With a swizzle, the innermost dimension is exactly as many bytes as the swizzle spans. `offset`, the bytes from the
+    /// start of the block's shared memory, is given by `tile-allocate-shared`, or by hand.
+    ///
+    /// ```mlir
+    /// %ring = tile.alloc : memref<4x128x64xbf16, #tile.shared<swizzle = 128>>
+    /// ```
+    pub struct Alloc = "tile.alloc" {
+        results { result: one(SHARED_MEMREF) }
+        attributes { offset: optional(I64) }
+        effects [allocate result]
+        format "attr-dict `:` type($result)"
+        hooks {
+            fn verify(self) -> Res {
+                let (op, mut errors) = (self.op(), Errors::default());
+                let t = self.result().r#type();
+                let shape = static_shape(op, "a shared allocation", t)?;
+                let shared = shared_of(t).expect("checked by the constraint");
+                if !t.strides_and_offset().is_some_and(|(s, o)| o == 0 && s == contiguous(&shape)) {
+                    errors.op(&op, format!("a shared allocation is contiguous, but has type {t}"));
+                }
+                let Some(bits) = element_bits(t) else {
+                    errors.op(&op, format!("elements of a shared allocation are numbers or mbarriers, but it has type {t}"));
+                    return errors.result();
+                };
+                if let Some(span) = shared.mode().span_bytes() {
+                    let row = shape.last().copied().unwrap_or(1) as u64 * bits / 8;
+                    if row != span {
+                        errors.op(&op, format!("rows are {row} bytes, but swizzle {} permutes rows of exactly {span}; split wider tiles into panels, pad narrower ones", shared.swizzle()));
+                    }
+                }
+                if let Some(offset) = self.offset() {
+                    let align = if is_mbarrier(t) { 8 } else { shared.alignment() };
+                    if offset < 0 || offset as u64 % align != 0 {
+                        errors.op(&op, format!("offset = {offset}, but the buffer must start at a multiple of {align} bytes; leave the offset out and let tile-allocate-shared choose"));
+                    }
+                }
+                errors.result()
+            }
+        }
+    }
+}
+
+op! {
+    /// The part of a shared memref that leading indices select, such as one slot of a ring. In a swizzled memref each part
+    /// is whole periods of the swizzle, so that it is swizzled as if it were allocated alone.
+    ///
+    /// ```mlir
+    /// %ring = tile.alloc : memref<4x128x64xbf16, #tile.shared<swizzle = 128>>
+    /// %i = arith.constant 2 : index
+    /// %slot = tile.slab %ring[%i] : memref<4x128x64xbf16, #tile.shared<swizzle = 128>> -> memref<128x64xbf16, #tile.shared<swizzle = 128>>
+    /// ```
+    pub struct Slab = "tile.slab" {
+        operands { source: one(SHARED_MEMREF), indices: variadic(INDEX) }
+        results { result: one(SHARED_MEMREF) }
+        effects pure
+        format "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)"
+        hooks {
+            fn verify(self) -> Res {
+                let (op, mut errors) = (self.op(), Errors::default());
+                let (from, to) = (self.source().r#type(), self.result().r#type());
+                let (s, r) = (static_shape(op, "the source", from)?, static_shape(op, "the result", to)?);
+                let n = self.indices().len();
+                if n > s.len() || s[n.min(s.len())..] != r[..] {
+                    errors.op(&op, format!("{n} indices into {from} leave {:?}, but the result is {to}", s.get(n..).unwrap_or(&[])));
+                }
+                if from.element_type() != to.element_type() || from.memory_space() != to.memory_space() {
+                    errors.op(&op, format!("the result {to} must have the element type and the memory space of {from}"));
+                }
+                let period = shared_of(from).map_or(1, |s| s.mode().period_bytes());
+                if let Some(bytes) = memref_bytes(to).filter(|_| n > 0)
+                    && shared_of(from).is_some_and(|s| s.mode().span_bytes().is_some())
+                    && bytes % period != 0
+                {
+                    errors.op(&op, format!("a part is {bytes} bytes, but the swizzle repeats every {period}; parts must be multiples of it"));
+                }
+                errors.result()
+            }
+        }
+    }
+}
+
+op! {
+    /// Loads a register tile; its upper left element is at the indices. Each thread of the layout loads what it holds.
+    /// Elements outside a memref in global memory read as zero.
+    ///
+    /// ```mlir
+    /// %m = tile.alloc : memref<64x16xf32, #tile.shared>
+    /// %i = arith.constant 0 : index
+    /// %v = tile.load %m[%i, %i] : memref<64x16xf32, #tile.shared> -> tensor<64x16xf32, #tile.layout<wgmma_d>>
+    /// ```
+    pub struct Load = "tile.load" {
+        operands { source: one(MEMORY), indices: variadic(INDEX) }
+        results { result: one(FRAGMENT) }
+        effects [read source]
+        format "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)"
+        hooks {
+            fn verify(self) -> Res { access(self.op(), self.source().r#type(), self.result().r#type(), self.indices().len()) }
+        }
+    }
+}
+
+op! {
+    /// Stores a register tile; its upper left element goes to the indices. Each thread of the layout stores what it holds.
+    /// Elements outside a memref in global memory are dropped.
+    ///
+    /// ```mlir
+    /// %m = tile.alloc : memref<64x16xf32, #tile.shared>
+    /// %i = arith.constant 0 : index
+    /// %v = tile.load %m[%i, %i] : memref<64x16xf32, #tile.shared> -> tensor<64x16xf32, #tile.layout<wgmma_d>>
+    /// tile.store %v, %m[%i, %i] : tensor<64x16xf32, #tile.layout<wgmma_d>>, memref<64x16xf32, #tile.shared>
+    /// ```
+    pub struct Store = "tile.store" {
+        operands { value: one(FRAGMENT), destination: one(MEMORY), indices: variadic(INDEX) }
+        effects [write destination]
+        format "$value `,` $destination `[` $indices `]` attr-dict `:` type($value) `,` type($destination)"
+        hooks {
+            fn verify(self) -> Res { access(self.op(), self.destination().r#type(), self.value().r#type(), self.indices().len()) }
+        }
+    }
+}
+
+fn access<'c>(op: OperationRef<'c, 'c>, memory: Type<'c>, tile: Type<'c>, indices: usize) -> Res {
+    let mut errors = Errors::default();
+    let shape = memory.shape().unwrap_or_default();
+    index_count(op, &mut errors, "the memref", shape.len(), indices);
+    let tile_shape = tile.shape().unwrap_or_default();
+    if shape.len() != tile_shape.len() {
+        errors.op(
+            &op,
+            format!(
+                "the tile has rank {}, but the memref has rank {}",
+                tile_shape.len(),
+                shape.len()
+            ),
+        );
+    }
+    if memory.element_type() != tile.element_type() {
+        errors.op(&op, format!("the tile {tile} must have the element type of {memory}"));
+    }
+    debug_assert!(layout_of(tile).is_some());
+    errors.result()
+}
+
+/// Strides of a contiguous shape, in elements.
+pub fn contiguous(shape: &[i64]) -> Vec<i64> {
+    let mut strides = vec![1; shape.len()];
+    for i in (0..shape.len().saturating_sub(1)).rev() {
+        strides[i] = strides[i + 1] * shape[i + 1];
+    }
+    strides
+}
+
+/// Whether a memref holds mbarriers.
+pub fn is_mbarrier(t: Type<'_>) -> bool {
+    t.element_type().is_some_and(|e| MBarrierType::of(e).is_some())
+}
+
+/// Bytes that the address of a shared memref is known to be a multiple of: from its allocation, through slabs.
+pub fn known_alignment(v: Value<'_, '_>) -> u64 {
+    let t = v.r#type();
+    let declared = shared_of(t).map_or(1, |s| s.mode().period_bytes());
+    let Some(op) = v.defining_op() else { return declared };
+    if op.is::<Alloc>() {
+        return shared_of(t).map_or(declared, |s| s.alignment());
+    }
+    let Some(slab) = op.cast::<Slab>() else { return declared };
+    let source = known_alignment(slab.source());
+    let bytes = memref_bytes(t).filter(|b| *b > 0).unwrap_or(1);
+    let part = 1 << bytes.trailing_zeros();
+    source.min(part).max(declared)
+}

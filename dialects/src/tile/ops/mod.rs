@@ -1,0 +1,8 @@
+//! The dialect's ops, by family.
+pub mod index;
+pub mod kernel;
+pub mod mbarrier;
+pub mod memory;
+pub mod sync;
+pub mod tma;
+pub mod wgmma;

@@ -1,0 +1,68 @@
+//! Barriers among threads, and fences between ways to reach memory.
+use girih_ir::{attr_enum, kind::I64, op, prelude::*};
+
+op! {
+    /// Waits for all threads of the block, or for `threads` threads (a multiple of 32) at the named barrier `id` (1 to 15);
+    /// orders ordinary memory accesses among them: `barrier.cta.sync`.
+    ///
+    /// ```mlir
+    /// tile.barrier
+    /// tile.barrier id 1 threads 128
+    /// ```
+    pub struct Barrier = "tile.barrier" {
+        attributes { id: optional(I64), threads: optional(I64) }
+        effects [read, write]
+        format "(`id` $id^)? (`threads` $threads^)? attr-dict"
+        hooks {
+            fn verify(self) -> Res {
+                let mut errors = Errors::default();
+                let op = self.op();
+                if let Some(id) = self.id().filter(|id| !(0..16).contains(id)) {
+                    errors.op(&op, format!("id = {id}, but a block has barriers 0 to 15"));
+                }
+                if let Some(n) = self.threads().filter(|n| *n <= 0 || n % 32 != 0 || *n > 1024) {
+                    errors.op(&op, format!("threads = {n}, but a barrier counts whole warps: a multiple of 32 up to 1024"));
+                }
+                if self.threads().is_some() && self.id().is_none_or(|id| id == 0) {
+                    errors.op(&op, "counts threads, but names no barrier; barrier 0 is for the whole block, use id 1 to 15");
+                }
+                errors.result()
+            }
+        }
+    }
+}
+
+attr_enum! {
+    /// What a fence orders.
+    pub enum FenceKind("a fence") {
+        /// Makes initialised mbarriers visible to the async proxy and the cluster: `fence.mbarrier_init.release.cluster`.
+        MbarrierInit = "mbarrier_init",
+        /// Ordinary accesses before, async-proxy accesses (tensor copies, wgmma) after: `fence.proxy.async`.
+        ProxyAsync = "proxy_async",
+        /// The same for shared memory of the block only: `fence.proxy.async.shared::cta`.
+        ProxyAsyncShared = "proxy_async_shared",
+        /// The same for global memory only: `fence.proxy.async.global`.
+        ProxyAsyncGlobal = "proxy_async_global",
+        /// All accesses of the thread, as seen by its block: `fence.acq_rel.cta`.
+        Block = "block",
+        /// As seen by the cluster: `fence.acq_rel.cluster`.
+        Cluster = "cluster",
+        /// As seen by the GPU: `fence.acq_rel.gpu`.
+        Gpu = "gpu",
+        /// As seen by the system: `fence.acq_rel.sys`.
+        System = "system",
+    }
+}
+
+op! {
+    /// Orders this thread's accesses before it with those after it.
+    ///
+    /// ```mlir
+    /// tile.fence proxy_async_shared
+    /// ```
+    pub struct Fence = "tile.fence" {
+        attributes { kind: required(FenceKind) }
+        effects [read, write]
+        format "$kind attr-dict"
+    }
+}

@@ -28,7 +28,8 @@ pub enum LoadMode {
         /// `wOffset`: shift of the window in W.
         offset: u16,
     },
-    /// `.im2col::w::128`: 128 pixels along W, then for each 32 of them the `halo` pixels that follow these 32.
+    /// `.im2col::w::128`: 128 pixels along W, then for each 32 of them the `halo` pixels that follow these 32. That the
+    /// halos lie behind all 128 is assumed: the text of PTX leaves it to a figure.
     Im2colW128 {
         /// `wHalo`: pixels after each 32.
         halo: u16,
@@ -378,14 +379,17 @@ impl<'a> Walker<'a> {
                 )));
             }
             if self.edge == Edge::Granule && (lower[k] < 0 || upper[k] > 0) {
-                return Err(illegal(format!(
-                    "im2col store with corners {} and {} in dimension {d}; stores and reductions need a window inside the \
-                     tensor, corners of at least 0 and at most 0",
-                    lower[k], upper[k]
-                )));
+                return Err(self.window_outside(d, lower[k], upper[k]));
             }
         }
         Ok(())
+    }
+
+    fn window_outside(&self, d: usize, lower: i32, upper: i32) -> Fault {
+        illegal(format!(
+            "im2col store with corners {lower} and {upper} in dimension {d}; stores and reductions need a window inside the \
+             tensor, corners of at least 0 and at most 0"
+        ))
     }
 
     fn im2col(&self, offsets: [u16; 3]) -> Result<Walk, Fault> {
@@ -447,6 +451,18 @@ impl<'a> Walker<'a> {
             return Err(illegal(
                 "im2col::w with an interleaved tensor map; these modes have no interleave".into(),
             ));
+        }
+        // W may start before the window, not behind it.
+        let window_end = (self.map.dims[1] as i64).saturating_add(upper[0].into());
+        if i64::from(self.coords[1]) >= window_end {
+            return Err(illegal(format!(
+                "im2col::w copy at W = {}, behind the window, which ends at {}; start before its end",
+                self.coords[1],
+                window_end - 1
+            )));
+        }
+        if self.edge == Edge::Granule && (lower[0] < 0 || upper[0] > 0) {
+            return Err(self.window_outside(1, lower[0], upper[0]));
         }
         let layout = self.layout(channels);
         let mut q: Vec<i64> = self.coords.iter().map(|&x| x.into()).collect();

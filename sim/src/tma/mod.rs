@@ -20,6 +20,8 @@ pub mod flat;
 pub mod geometry;
 pub mod image;
 pub mod reduce;
+#[cfg(test)]
+mod tests;
 
 pub use copy::{load, reduce, store};
 pub use descriptor::{DESCRIPTOR_BYTES, Field, decode, encode, replace};

@@ -179,7 +179,7 @@ int girih_parse_optional_argument(void *parser, bool allowType, GirihArgument *o
   return r;
 }
 // Adds a region to the op being parsed, with the given entry arguments, and parses its body. Optional: 0 if there is
-// no `{`, and the region stays empty.
+// no `{`, and no region is added.
 int girih_parse_region(void *parser, void *state, bool optional, intptr_t n, const GirihArgument *args) {
   auto *p = static_cast<OpAsmParser *>(static_cast<AsmParser *>(parser));
   SmallVector<OpAsmParser::Argument> arguments(n);
@@ -187,11 +187,15 @@ int girih_parse_region(void *parser, void *state, bool optional, intptr_t n, con
     arguments[i].ssaName = toCpp(args[i].name);
     arguments[i].type = unwrap(args[i].type);
   }
-  Region *region = static_cast<OperationState *>(state)->addRegion();
-  if (optional)
-    return tri(p->parseOptionalRegion(*region, arguments));
-  return tri(p->parseRegion(*region, arguments));
+  if (!optional)
+    return tri(p->parseRegion(*static_cast<OperationState *>(state)->addRegion(), arguments));
+  auto region = std::make_unique<Region>();
+  int r = tri(p->parseOptionalRegion(*region, arguments));
+  if (r == 1)
+    static_cast<OperationState *>(state)->addRegion(std::move(region));
+  return r;
 }
+void girih_state_add_region(void *state) { static_cast<OperationState *>(state)->addRegion(); }
 int girih_parse_successor(void *parser, void *state, bool optional) {
   auto *p = static_cast<OpAsmParser *>(static_cast<AsmParser *>(parser));
   Block *block = nullptr;
@@ -278,9 +282,17 @@ MlirOperation girih_parse_module(MlirContext context, MlirStringRef source, Mlir
   return wrap(module ? module.release().getOperation() : nullptr);
 }
 
+static bool verifyDiscardable(Operation *op) {
+  bool ok = true;
+  for (NamedAttribute attr : op->getDiscardableAttrs())
+    if (Dialect *dialect = attr.getNameDialect())
+      ok &= succeeded(dialect->verifyOperationAttribute(op, attr));
+  return ok;
+}
 static void verifyEach(Operation *op, intptr_t &bad) {
   auto info = op->getName().getRegisteredInfo();
-  if (info && failed(info->verifyInvariants(op))) {
+  bool attributes = verifyDiscardable(op);
+  if ((info && failed(info->verifyInvariants(op))) || !attributes) {
     ++bad; // what is nested in an op that breaks its own rules would report consequences only
     return;
   }
@@ -292,12 +304,23 @@ static void verifyEach(Operation *op, intptr_t &bad) {
   if (bad == before && info && failed(info->verifyRegionInvariants(op)))
     ++bad;
 }
+// What takes more than one op to see: terminators, dominance. One report for each isolated op.
+static bool verifyWhole(Operation *root) {
+  bool ok = true;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op == root || !op->hasTrait<OpTrait::IsIsolatedFromAbove>())
+      return WalkResult::advance();
+    ok &= verifyWhole(op);
+    return WalkResult::skip();
+  });
+  return ok && succeeded(verify(root));
+}
 // Like mlir::verify, but goes on after a failure, so that every op that breaks its own rules is reported. Returns the
 // number of ops that failed.
 intptr_t girih_verify_all(MlirOperation root) {
   intptr_t bad = 0;
   verifyEach(unwrap(root), bad);
-  if (bad == 0 && failed(verify(unwrap(root)))) // terminators, dominance, attributes
+  if (bad == 0 && !verifyWhole(unwrap(root)))
     bad = 1;
   return bad;
 }

@@ -8,6 +8,8 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/TensorEncoding.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "mlir/Transforms/InliningUtils.h"
 
@@ -129,8 +131,22 @@ struct EncodingModel : VerifiableTensorEncoding::FallbackModel<EncodingModel> {
 
 struct RustInliner : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *call, Operation *callable, bool) const final;
   bool isLegalToInline(Operation *op, Region *, bool, IRMapping &) const final;
   bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final;
+  // A terminator of an inlined body: its operands are what the call gave.
+  void handleTerminator(Operation *op, ValueRange results) const final {
+    for (auto [result, value] : llvm::zip(results, op->getOperands()))
+      result.replaceAllUsesWith(value);
+  }
+  void handleTerminator(Operation *op, Block *next) const final {
+    OpBuilder builder(op);
+    OperationState branch(op->getLoc(), "cf.br");
+    branch.addOperands(op->getOperands());
+    branch.addSuccessors(next);
+    builder.create(branch);
+    op->erase();
+  }
 };
 
 struct RustDialect : RustDialectBase {
@@ -205,23 +221,36 @@ struct RustDialect : RustDialectBase {
     auto type = cast<RustType>(t);
     Definition *def = type.def();
     printer.getStream() << def->name;
-    def->hooks.print(def->hooks.data, static_cast<AsmPrinter *>(&printer), type.params().size(), cAttrs(type.params()));
+    def->hooks.print(def->hooks.data, static_cast<AsmPrinter *>(&printer), wrap(getContext()), type.params().size(),
+                     cAttrs(type.params()));
   }
   void printAttribute(Attribute a, DialectAsmPrinter &printer) const override {
     auto attr = cast<RustAttr>(a);
     Definition *def = attr.def();
     printer.getStream() << def->name;
-    def->hooks.print(def->hooks.data, static_cast<AsmPrinter *>(&printer), attr.params().size(), cAttrs(attr.params()));
+    def->hooks.print(def->hooks.data, static_cast<AsmPrinter *>(&printer), wrap(getContext()), attr.params().size(),
+                     cAttrs(attr.params()));
   }
 };
 
+static bool mayInline(Dialect *dialect, Operation *op) {
+  auto &hooks = static_cast<RustDialect *>(dialect)->hooks;
+  return hooks.isLegalToInline && hooks.isLegalToInline(hooks.data, wrap(op));
+}
+bool RustInliner::isLegalToInline(Operation *call, Operation *, bool) const { return mayInline(getDialect(), call); }
 bool RustInliner::isLegalToInline(Operation *op, Region *, bool, IRMapping &) const {
-  auto &d = *static_cast<RustDialect *>(getDialect());
-  return d.hooks.isLegalToInline && d.hooks.isLegalToInline(d.hooks.data, wrap(op));
+  if (isa<CallableOpInterface>(op->getParentOp()) && op->hasTrait<OpTrait::IsTerminator>()) {
+    // Only what gives all its operands back to the call can end an inlined body, by a branch if that has many blocks.
+    bool branches = op->getNumSuccessors() != 0;
+    bool needsBranch = !op->getParentRegion()->hasOneBlock();
+    if (!branches && (!op->hasTrait<OpTrait::ReturnLike>() ||
+                      (needsBranch && !RegisteredOperationName::lookup("cf.br", op->getContext()))))
+      return false;
+  }
+  return mayInline(getDialect(), op);
 }
 bool RustInliner::isLegalToInline(Region *dest, Region *, bool, IRMapping &) const {
-  auto &d = *static_cast<RustDialect *>(getDialect());
-  return d.hooks.isLegalToInline && d.hooks.isLegalToInline(d.hooks.data, wrap(dest->getParentOp()));
+  return mayInline(getDialect(), dest->getParentOp());
 }
 
 std::unique_ptr<Definition> define(void *dialect, MlirStringRef name, GirihParamHooks hooks) {

@@ -32,7 +32,8 @@ struct GirihSymbols;     // SymbolTableCollection
 struct GirihOpHooks {
   void *data;
   void (*drop)(void *);
-  bool (*verify)(void *, MlirOperation);
+  bool (*verifyDeclared)(void *, MlirOperation); // the declaration's own rules
+  bool (*verify)(void *, MlirOperation);         // called where those and the traits hold
   bool (*verifyRegions)(void *, MlirOperation);
   bool (*parse)(void *, void *parser, void *state);     // null: generic form only
   void (*print)(void *, MlirOperation, void *printer);  // null: generic form only
@@ -67,7 +68,7 @@ struct GirihParamHooks {
   void (*drop)(void *);
   bool (*verify)(void *, GirihEmitter *, MlirContext, intptr_t, const MlirAttribute *);
   bool (*parse)(void *, void *parser, GirihAttrs *);
-  void (*print)(void *, void *printer, intptr_t, const MlirAttribute *);
+  void (*print)(void *, void *printer, MlirContext, intptr_t, const MlirAttribute *);
   // Types: may be a memref's element. Size in bits and alignment in bytes come from `layout`.
   bool isMemRefElement;
   void (*layout)(void *, MlirType, uint64_t *bits, uint64_t *align); // null: no data layout

@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace girih;
 
 namespace {
-// The order is that of `Trait` in ir/src/op/traits.rs.
+// The order is that of `Trait` in ir/src/op/def.rs.
 enum TraitCode : int {
   IsTerminator, IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments, ConstantLike, Commutative,
   SymbolTableTrait, AffineScope, AutomaticAllocationScope, RecursiveMemoryEffects, RecursivelySpeculatable, ReturnLike,
@@ -34,9 +34,14 @@ struct TraitInfo {
 };
 
 LogicalResult verifySingleBlock(Operation *op) {
-  for (Region &r : op->getRegions())
-    if (!r.empty() && !r.hasOneBlock())
+  for (Region &r : op->getRegions()) {
+    if (r.empty())
+      continue;
+    if (!r.hasOneBlock())
       return op->emitOpError("expects region #") << r.getRegionNumber() << " to have 0 or 1 blocks";
+    if (r.front().empty() && !op->hasTrait<OpTrait::NoTerminator>())
+      return op->emitOpError("expects a non-empty block in region #") << r.getRegionNumber();
+  }
   return success();
 }
 
@@ -81,6 +86,20 @@ TraitInfo traitInfo(int code) {
   llvm::report_fatal_error("girih: unknown trait code");
 }
 
+LogicalResult verifySymbolOp(Operation *op) {
+  if (failed(mlir::detail::verifySymbol(op)))
+    return failure();
+  auto symbol = cast<SymbolOpInterface>(op);
+  if (symbol.isDeclaration() && symbol.isPublic())
+    return op->emitOpError("symbol declaration cannot have public visibility");
+  if (op->getNumResults() != 0)
+    return op->emitOpError("symbols must not have results");
+  Operation *parent = op->getParentOp();
+  if (parent && parent->isRegistered() && !parent->hasTrait<OpTrait::SymbolTable>())
+    return op->emitOpError("symbol's parent must have the SymbolTable trait");
+  return success();
+}
+
 struct RustOp : OperationName::Impl {
   GirihOpHooks hooks;
   SmallVector<TraitInfo> traits;
@@ -93,9 +112,10 @@ struct RustOp : OperationName::Impl {
   }
   ~RustOp() override { hooks.drop(hooks.data); }
 
-  static RustOp &of(Operation *op) {
-    return *static_cast<RustOp *>(static_cast<OperationName::Impl *>(op->getName().getAsOpaquePointer()));
+  static RustOp &of(OperationName name) {
+    return *static_cast<RustOp *>(static_cast<OperationName::Impl *>(name.getAsOpaquePointer()));
   }
+  static RustOp &of(Operation *op) { return of(op->getName()); }
 
   LogicalResult foldHook(Operation *op, ArrayRef<Attribute> operands, SmallVectorImpl<OpFoldResult> &results) final {
     if (hooks.fold(hooks.data, wrap(op), operands.size(), cAttrs(operands),
@@ -141,19 +161,29 @@ struct RustOp : OperationName::Impl {
     hooks.print(hooks.data, wrap(op), &printer);
   }
   LogicalResult verifyInvariants(Operation *op) final {
+    bool ok = true;
     for (const TraitInfo &t : traits)
-      if (t.verify && failed(t.verify(op)))
-        return failure();
+      ok &= !t.verify || succeeded(t.verify(op));
+    ok &= hooks.verifyDeclared(hooks.data, wrap(op));
+    if (!ok)
+      return failure(); // what follows may rely on all of this
+    if ((hooks.isSymbol || hooks.isFunction) && failed(verifySymbolOp(op)))
+      return failure();
+    if (hooks.isFunction && failed(function_interface_impl::verifyTrait(cast<FunctionOpInterface>(op))))
+      return failure();
     return success(hooks.verify(hooks.data, wrap(op)));
   }
   LogicalResult verifyRegionInvariants(Operation *op) final {
-    if (hasTrait(TypeID::get<OpTrait::IsIsolatedFromAbove>()) && failed(OpTrait::impl::verifyIsIsolatedFromAbove(op)))
-      return failure();
-    if (hasTrait(TypeID::get<OpTrait::SymbolTable>()) && failed(mlir::detail::verifySymbolTable(op)))
-      return failure();
-    if (hooks.successorRegions && failed(mlir::detail::verifyRegionBranchOpInterface(op)))
-      return failure();
-    return success(hooks.verifyRegions(hooks.data, wrap(op)));
+    bool ok = true;
+    if (hasTrait(TypeID::get<OpTrait::IsIsolatedFromAbove>()))
+      ok &= succeeded(OpTrait::impl::verifyIsIsolatedFromAbove(op));
+    if (hasTrait(TypeID::get<OpTrait::SymbolTable>()))
+      ok &= succeeded(mlir::detail::verifySymbolTable(op));
+    if (hooks.successorRegions)
+      ok &= succeeded(mlir::detail::verifyRegionBranchOpInterface(op));
+    if (hooks.loopRegions)
+      ok &= succeeded(mlir::detail::verifyLoopLikeOpInterface(op));
+    return success(ok && hooks.verifyRegions(hooks.data, wrap(op)));
   }
 
   // Properties: one DictionaryAttr.
@@ -204,19 +234,32 @@ struct RustOp : OperationName::Impl {
     });
     storage(p) = list.getDictionary(context);
   }
+  // Null where `attr` can be the op's properties, else what is wrong. No attribute means no properties.
+  std::string propertyFault(Attribute attr) const {
+    auto dict = dyn_cast_or_null<DictionaryAttr>(attr);
+    std::string name = getName().str();
+    if (attr && !dict)
+      return "expected a dictionary of properties for '" + name + "'";
+    if (dict && !dict.empty() && getAttributeNames().empty())
+      return "'" + name + "' has no properties";
+    if (dict)
+      for (NamedAttribute entry : dict)
+        if (!isInherent(entry.getName()))
+          return "'" + name + "' has no property '" + entry.getName().str() + "'";
+    return {};
+  }
+  // `emitError` is null where the caller has checked already.
   LogicalResult setPropertiesFromAttr(OperationName name, OpaqueProperties p, Attribute attr,
                                       function_ref<InFlightDiagnostic()> emitError) final {
-    auto dict = dyn_cast_or_null<DictionaryAttr>(attr);
-    if (!dict) {
-      emitError() << "expected a dictionary of properties for '" << name.getStringRef() << "'";
+    std::string fault = propertyFault(attr);
+    if (!fault.empty()) {
+      if (emitError)
+        emitError() << fault;
       return failure();
     }
-    for (NamedAttribute entry : dict)
-      if (!isInherent(entry.getName())) {
-        emitError() << "'" << name.getStringRef() << "' has no property '" << entry.getName().getValue() << "'";
-        return failure();
-      }
-    storage(p) = dict;
+    if (!p)
+      return success();
+    storage(p) = dyn_cast_or_null<DictionaryAttr>(attr);
     populateDefaultProperties(name, p);
     return success();
   }
@@ -271,6 +314,9 @@ struct BytecodeModel : BytecodeOpInterface::FallbackModel<BytecodeModel> {
     Attribute attr;
     if (failed(reader.readOptionalAttribute(attr)))
       return failure();
+    std::string fault = RustOp::of(state.name).propertyFault(attr);
+    if (!fault.empty())
+      return reader.emitError(fault);
     state.propertiesAttr = attr;
     return success();
   }

@@ -148,36 +148,46 @@ bool girih_pass_is_registered(MlirStringRef name) {
 }
 
 // ------------------------------------------------------------------------------------------------ within a run
-bool girih_pass_option_bool(void *pass, MlirStringRef name) {
-  auto *o = find<RustPass::Option<bool>>(static_cast<RustPass *>(static_cast<Pass *>(pass))->bools, name);
-  return o && o->getValue();
+// Each gives false where the pass has no option of that name and type.
+static RustPass *rust(void *pass) { return static_cast<RustPass *>(static_cast<Pass *>(pass)); }
+bool girih_pass_option_bool(void *pass, MlirStringRef name, bool *out) {
+  auto *o = find<RustPass::Option<bool>>(rust(pass)->bools, name);
+  if (o)
+    *out = o->getValue();
+  return o;
 }
-int64_t girih_pass_option_int(void *pass, MlirStringRef name) {
-  auto *o = find<RustPass::Option<int64_t>>(static_cast<RustPass *>(static_cast<Pass *>(pass))->ints, name);
-  return o ? o->getValue() : 0;
+bool girih_pass_option_int(void *pass, MlirStringRef name, int64_t *out) {
+  auto *o = find<RustPass::Option<int64_t>>(rust(pass)->ints, name);
+  if (o)
+    *out = o->getValue();
+  return o;
 }
-void girih_pass_option_string(void *pass, MlirStringRef name, void *sink, void (*push)(void *, MlirStringRef)) {
-  auto *p = static_cast<RustPass *>(static_cast<Pass *>(pass));
-  if (auto *o = find<RustPass::Option<std::string>>(p->strings, name))
+bool girih_pass_option_string(void *pass, MlirStringRef name, void *sink, void (*push)(void *, MlirStringRef)) {
+  auto *o = find<RustPass::Option<std::string>>(rust(pass)->strings, name);
+  if (o)
     push(sink, cstr(o->getValue()));
-  else if (auto *l = find<RustPass::ListOption<std::string>>(p->stringLists, name))
+  return o;
+}
+bool girih_pass_option_strings(void *pass, MlirStringRef name, void *sink, void (*push)(void *, MlirStringRef)) {
+  auto *l = find<RustPass::ListOption<std::string>>(rust(pass)->stringLists, name);
+  if (l)
     for (const std::string &s : *l)
       push(sink, cstr(s));
+  return l;
 }
-void girih_pass_option_ints(void *pass, MlirStringRef name, void *sink, void (*push)(void *, int64_t)) {
-  auto *p = static_cast<RustPass *>(static_cast<Pass *>(pass));
-  if (auto *l = find<RustPass::ListOption<int64_t>>(p->intLists, name))
+bool girih_pass_option_ints(void *pass, MlirStringRef name, void *sink, void (*push)(void *, int64_t)) {
+  auto *l = find<RustPass::ListOption<int64_t>>(rust(pass)->intLists, name);
+  if (l)
     for (int64_t v : *l)
       push(sink, v);
+  return l;
 }
-void girih_pass_statistic_add(void *pass, intptr_t index, uint64_t n) {
-  *static_cast<RustPass *>(static_cast<Pass *>(pass))->counters[index] += n;
-}
-void girih_pass_preserve_all(void *pass) { static_cast<RustPass *>(static_cast<Pass *>(pass))->preserveAll(); }
+void girih_pass_statistic_add(void *pass, intptr_t index, uint64_t n) { *rust(pass)->counters[index] += n; }
+void girih_pass_preserve_all(void *pass) { rust(pass)->preserveAll(); }
 // The analysis `key` of the op that the pass runs on, created on first use and dropped when a pass changes the op.
 void *girih_pass_analysis(void *pass, uint64_t keyHigh, uint64_t keyLow, void *data, void *(*create)(void *),
                           void (*drop)(void *)) {
-  auto &entry = static_cast<RustPass *>(static_cast<Pass *>(pass))->analyses().entries[{keyHigh, keyLow}];
+  auto &entry = rust(pass)->analyses().entries[{keyHigh, keyLow}];
   if (!entry) {
     void *value = create(data);
     if (!value)
@@ -200,7 +210,7 @@ bool girih_pass_run_pipeline(void *pass, MlirOperation op, MlirStringRef text, v
                              void (*push)(void *, MlirStringRef)) {
   OpPassManager pm(unwrap(op)->getName());
   return parseFor(unwrap(op), text, pm, sink, push) &&
-         succeeded(static_cast<RustPass *>(static_cast<Pass *>(pass))->nested(pm, unwrap(op)));
+         succeeded(rust(pass)->nested(pm, unwrap(op)));
 }
 // Runs a textual pipeline, without the anchor op, on any op. A text that does not parse is pushed as an error.
 bool girih_run_pipeline(MlirOperation op, MlirStringRef text, bool verify, bool printAfterAll, bool timing, void *sink,

@@ -169,6 +169,10 @@ void girih_patterns_add_func(MlirRewritePatternSet set, TypeConverter *tc, Conve
   t->addDynamicallyLegalOp<func::FuncOp>(
       [tc](func::FuncOp f) { return tc->isSignatureLegal(f.getFunctionType()) && tc->isLegal(&f.getBody()); });
   t->addDynamicallyLegalOp<func::CallOp, func::ReturnOp>([tc](Operation *op) { return tc->isLegal(op); });
+  for (StringRef branch : {"cf.br", "cf.cond_br", "cf.switch"})
+    t->addDynamicallyLegalOp(OperationName(branch, s.getContext()), [tc](Operation *op) -> std::optional<bool> {
+      return isLegalForBranchOpInterfaceTypeConversionPattern(op, *tc);
+    });
 }
 bool girih_apply_conversion(MlirOperation root, ConversionTarget *t, MlirFrozenRewritePatternSet p, bool full) {
   return succeeded(full ? applyFullConversion(unwrap(root), *t, *unwrap(p))
@@ -187,6 +191,15 @@ void girih_conversion_replace_multiple(MlirRewriterBase r, MlirOperation op, int
       replacements[i].push_back(unwrap(*values++));
   SmallVector<ValueRange> ranges(replacements.begin(), replacements.end());
   conversion(r).replaceOpWithMultiple(unwrap(op), ranges);
+}
+// A new block at the end of `region`; insertion goes on in it.
+MlirBlock girih_rewriter_create_block(MlirRewriterBase r, MlirRegion region, intptr_t n, const MlirType *types,
+                                      MlirLocation loc) {
+  SmallVector<Type> t;
+  for (intptr_t i = 0; i < n; ++i)
+    t.push_back(unwrap(types[i]));
+  SmallVector<Location> locs(n, unwrap(loc));
+  return wrap(unwrap(r)->createBlock(unwrap(region), unwrap(region)->end(), t, locs));
 }
 void girih_rewriter_inline_region(MlirRewriterBase r, MlirRegion from, MlirRegion to) {
   unwrap(r)->inlineRegionBefore(*unwrap(from), *unwrap(to), unwrap(to)->end());

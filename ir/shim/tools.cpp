@@ -6,19 +6,41 @@
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 using namespace girih;
 
 extern "C" {
-// `check` sees the input file's name ("-" for standard input) before anything is read; false ends with exit code 1.
+// As MlirOptMain, but `check` sees the input's name and contents before the parser does; false ends with exit code 1.
 int girih_opt_main(int argc, char **argv, MlirStringRef toolName, MlirDialectRegistry registry,
-                   bool (*check)(MlirStringRef)) {
+                   bool (*check)(MlirStringRef name, MlirStringRef contents)) {
   llvm::InitLLVM init(argc, argv);
-  auto [input, output] = registerAndParseCLIOptions(argc, argv, str(toolName), *unwrap(registry));
-  if (!check(cstr(input)))
+  auto [inputName, outputName] = registerAndParseCLIOptions(argc, argv, str(toolName), *unwrap(registry));
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return asMainReturnCode(MlirOptMain(argc, argv, inputName, outputName, *unwrap(registry)));
+  if (inputName == "-" && llvm::sys::Process::FileDescriptorIsDisplayed(fileno(stdin)))
+    llvm::errs() << "(processing input from stdin now, hit ctrl-c/ctrl-d to interrupt)\n";
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> input = openInputFile(inputName, &error);
+  if (!input) {
+    llvm::errs() << error << "\n";
     return 1;
-  return asMainReturnCode(MlirOptMain(argc, argv, input, output, *unwrap(registry)));
+  }
+  if (!check(cstr(inputName), cstr(input->getBuffer())))
+    return 1;
+  std::unique_ptr<llvm::ToolOutputFile> output = openOutputFile(outputName, &error);
+  if (!output) {
+    llvm::errs() << error << "\n";
+    return 1;
+  }
+  if (failed(MlirOptMain(output->os(), std::move(input), *unwrap(registry), config)))
+    return 1;
+  output->keep();
+  return 0;
 }
 int girih_lsp_main(int argc, char **argv, MlirDialectRegistry registry) {
   llvm::InitLLVM init(argc, argv);

@@ -1,7 +1,8 @@
 //! Dialect conversion: type converters, targets, and patterns that see their operands already converted. A type may
 //! become any number of types.
 use crate::{
-    diag::{Reported, Res, guard, op_loc},
+    diag::{Place, Reported, Res, guard, op_loc, unless_panic},
+    ext::OpExt,
     raw::{self, Ptr, drop_box, sr},
     rewrite::{Matched, PatternSet, Rewriter},
 };
@@ -13,7 +14,7 @@ use melior::{
     },
 };
 use mlir_sys::*;
-use std::sync::Arc;
+use std::{cell::RefCell, sync::Arc};
 
 /// What a conversion rule makes of a type.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +52,8 @@ impl Drop for Converter {
     }
 }
 
-/// Rules from types to types. Types that no rule speaks of stay as they are. Clones share the rules.
+/// Rules from types to types. Types that no rule speaks of stay as they are. Clones share the rules; all are added
+/// before the first conversion.
 #[derive(Clone)]
 pub struct TypeConverter(Arc<Converter>);
 
@@ -78,7 +80,8 @@ impl TypeConverter {
         where
             F: for<'x> Fn(Type<'x>) -> Converted<'x>,
         {
-            guard("type conversion", None, -1, || unsafe {
+            let c = unsafe { mlirTypeGetContext(t) };
+            guard("type conversion", Place::In(c), -1, || unsafe {
                 match (*p.cast::<F>())(Type::from_raw(t)) {
                     Converted::NotMine => 0,
                     Converted::Impossible => -1,
@@ -154,7 +157,7 @@ impl TypeConverter {
                 Location<'x>,
             ) -> Option<Vec<Value<'x, 'x>>>,
         {
-            guard("materialisation", Some(loc), false, || unsafe {
+            guard("materialisation", Place::At(loc), false, || unsafe {
                 let types: Vec<_> = (0..n_types as usize).map(|i| Type::from_raw(*types.add(i))).collect();
                 let values: Vec<_> = (0..n_values as usize)
                     .map(|i| Value::from_raw(*values.add(i)))
@@ -166,6 +169,8 @@ impl TypeConverter {
                 };
                 match (*p.cast::<F>())(&builder, &types, &values, loc) {
                     Some(out) => {
+                        let found: Vec<_> = out.iter().map(|v| v.r#type()).collect();
+                        assert!(found == types, "values of types {found:?} were given for {types:?}");
                         out.iter().for_each(|v| push(sink, v.to_raw()));
                         true
                     }
@@ -245,6 +250,13 @@ impl<'c> ConversionRewriter<'c> {
     /// Replaces each result by the values that its type converts to.
     pub fn replace_multiple(&self, op: OperationRef<'c, '_>, results: &[Vec<Value<'c, '_>>]) {
         let sizes: Vec<_> = results.iter().map(|r| r.len() as isize).collect();
+        let n = op.result_count();
+        assert!(
+            n == sizes.len(),
+            "{} groups of values cannot replace the {n} results of '{}'",
+            sizes.len(),
+            op.full_name()
+        );
         let values: Vec<_> = results.iter().flatten().map(|v| v.to_raw()).collect();
         unsafe {
             raw::girih_conversion_replace_multiple(
@@ -258,9 +270,16 @@ impl<'c> ConversionRewriter<'c> {
     }
     /// Converts the types of a region's block arguments.
     pub fn convert_region_types(&self, region: RegionRef<'c, '_>, types: &TypeConverter) -> Matched {
+        // The driver keeps asking the converter after the pattern has returned.
+        IN_USE.with_borrow_mut(|all| all.push(types.clone()));
         let ok = unsafe { raw::girih_conversion_convert_region_types(self.0.raw, region.to_raw(), types.raw()) };
         if ok { Ok(()) } else { Err(Reported) }
     }
+}
+
+thread_local! {
+    /// Converters that the conversion running on this thread refers to beyond its own.
+    static IN_USE: RefCell<Vec<TypeConverter>> = const { RefCell::new(vec![]) };
 }
 
 /// Patterns, a type converter and a target.
@@ -366,7 +385,7 @@ impl<'c> Conversion<'c> {
                 };
                 let total: isize = sizes.iter().sum();
                 let values = (0..total as usize).map(|i| Value::from_raw(*values.add(i))).collect();
-                let rewriter = ConversionRewriter(Rewriter::from_raw(r));
+                let rewriter = ConversionRewriter(Rewriter::from_raw(r, true));
                 (*p.cast::<F>())(OperationRef::from_raw(x), &Operands { sizes, values }, &rewriter).is_ok()
             })
         }
@@ -383,7 +402,8 @@ impl<'c> Conversion<'c> {
         unsafe { raw::girih_patterns_add_scf(self.patterns.raw, self.types.raw(), self.target) };
         self
     }
-    /// Lets `func` ops and branches carry converted types.
+    /// Lets `func` ops and `cf` branches carry converted types; `cf.br`, `cf.cond_br` and `cf.switch` are legal once they
+    /// do, so rules for them come after this call.
     pub fn with_func(&mut self) -> &mut Self {
         unsafe { raw::girih_patterns_add_func(self.patterns.raw, self.types.raw(), self.target) };
         self
@@ -399,8 +419,13 @@ impl<'c> Conversion<'c> {
     fn apply(mut self, op: OperationRef<'c, '_>, full: bool) -> Res {
         let empty = PatternSet::new(self.patterns.context);
         let frozen = std::mem::replace(&mut self.patterns, empty).freeze();
-        let ok = unsafe { raw::girih_apply_conversion(op.to_raw(), self.target, frozen.0, full) };
-        if ok { Ok(()) } else { Err(Reported) }
+        let outer = IN_USE.take();
+        let result = unless_panic(op.location().to_raw(), || {
+            let ok = unsafe { raw::girih_apply_conversion(op.to_raw(), self.target, frozen.0, full) };
+            if ok { Ok(()) } else { Err(Reported) }
+        });
+        IN_USE.set(outer);
+        result
     }
 }
 

@@ -1,8 +1,13 @@
 //! Diagnostics, and the guard that turns a panic in any callback into one.
 use crate::raw::{self, sr};
 use melior::ir::{Location, operation::OperationLike};
-use mlir_sys::{MlirLocation, MlirOperation};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use mlir_sys::*;
+use std::{
+    cell::RefCell,
+    collections::BTreeMap,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Mutex, MutexGuard},
+};
 
 /// Proof that an error has been reported to the context's diagnostic handlers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,26 +105,112 @@ impl Errors {
     }
 }
 
-/// Runs a callback that C++ called. A panic becomes an error at `loc` that names `what`, and `on_panic` the result.
-pub(crate) fn guard<T>(what: &str, loc: Option<MlirLocation>, on_panic: T, f: impl FnOnce() -> T) -> T {
-    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|payload| {
-        let said = payload
-            .downcast_ref::<&str>()
-            .map(|s| s.to_string())
-            .or_else(|| payload.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "no message".into());
-        if let Some(l) = loc {
-            let text = format!("internal error: panic in {what}: {said}");
-            unsafe { raw::girih_diag_report(raw::girih_diag_emit(l, Severity::Error as i32, sr(&text))) }
-        } else {
-            tracing::error!("panic in {what}: {said}");
+/// Where a callback's panic is reported.
+#[derive(Clone, Copy)]
+pub(crate) enum Place {
+    /// At a location, which is also where callbacks within this one report that know none of their own.
+    At(MlirLocation),
+    /// At the innermost enclosing [`Place::At`] of the context, or at no location.
+    In(MlirContext),
+    /// Where an `AsmParser` stands.
+    Parser(raw::Ptr),
+    /// Where an emitter reports, and the context.
+    Emitter(raw::Ptr, MlirContext),
+}
+
+impl Place {
+    fn context(self) -> MlirContext {
+        unsafe {
+            match self {
+                Place::At(l) => mlirLocationGetContext(l),
+                Place::In(c) | Place::Emitter(_, c) => c,
+                Place::Parser(p) => raw::girih_parser_context(p),
+            }
         }
+    }
+    fn emit(self, message: &str) {
+        let m = sr(message);
+        unsafe {
+            raw::girih_diag_report(match self {
+                Place::At(l) => raw::girih_diag_emit(l, Severity::Error as i32, m),
+                Place::In(c) => raw::girih_diag_emit(enclosing(c), Severity::Error as i32, m),
+                Place::Parser(p) => raw::girih_diag_parser(p, raw::girih_parser_loc(p), m),
+                Place::Emitter(e, _) => raw::girih_diag_emitter(e, m),
+            })
+        }
+    }
+}
+
+thread_local! {
+    /// Locations of the callbacks that this thread is in, outermost first.
+    static ENCLOSING: RefCell<Vec<MlirLocation>> = const { RefCell::new(vec![]) };
+}
+
+fn enclosing(context: MlirContext) -> MlirLocation {
+    let of_context = |l: &&MlirLocation| unsafe { mlirContextEqual(mlirLocationGetContext(**l), context) };
+    ENCLOSING
+        .with_borrow(|all| all.iter().rev().find(of_context).copied())
+        .unwrap_or_else(|| unsafe { mlirLocationUnknownGet(context) })
+}
+
+/// Runs `f`; what fails within and has no location of its own reports at `loc`.
+pub(crate) fn reporting_at<T>(loc: MlirLocation, f: impl FnOnce() -> T) -> T {
+    struct Leave;
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            ENCLOSING.with_borrow_mut(|all| all.pop());
+        }
+    }
+    ENCLOSING.with_borrow_mut(|all| all.push(loc));
+    let _leave = Leave;
+    f()
+}
+
+/// What a panic said.
+pub(crate) fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|s| s.to_string());
+    text.or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".into())
+}
+
+/// Runs a callback that C++ called. A panic becomes an error that names `what`, and `on_panic` the result.
+pub(crate) fn guard<T>(what: &str, place: Place, on_panic: T, f: impl FnOnce() -> T) -> T {
+    let run = || match place {
+        Place::At(l) => reporting_at(l, f),
+        _ => f(),
+    };
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|payload| {
+        *panics().entry(place.context().ptr as usize).or_default() += 1;
+        place.emit(&format!(
+            "internal error: panic in {what}: {}",
+            panic_message(&*payload)
+        ));
         on_panic
     })
 }
 
-pub(crate) fn op_loc(op: MlirOperation) -> Option<MlirLocation> {
-    Some(unsafe { mlir_sys::mlirOperationGetLocation(op) })
+/// Panics caught so far, by context address.
+fn panics() -> MutexGuard<'static, BTreeMap<usize, u64>> {
+    static PANICS: Mutex<BTreeMap<usize, u64>> = Mutex::new(BTreeMap::new());
+    PANICS.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Whether a callback has panicked in this process.
+pub(crate) fn any_panic() -> bool {
+    !panics().is_empty()
+}
+
+/// Runs `f`, and fails if a callback panicked meanwhile: drivers of MLIR go on where a pattern or a folder failed.
+pub(crate) fn unless_panic(loc: MlirLocation, f: impl FnOnce() -> Res) -> Res {
+    let context = unsafe { mlirLocationGetContext(loc) }.ptr as usize;
+    let count = || panics().get(&context).copied();
+    let before = count();
+    let result = reporting_at(loc, f);
+    if count() == before { result } else { Err(Reported) }
+}
+
+pub(crate) fn op_loc(op: MlirOperation) -> Place {
+    Place::At(unsafe { mlirOperationGetLocation(op) })
 }
 
 /// Diagnostics stay short: errors do not quote the op that they are about. Call once for each context.

@@ -1,6 +1,7 @@
 //! Dialects: a name and the lists of what it defines.
 use crate::{
-    diag::{Res, guard},
+    diag::{Diag, Place, Res, guard, op_loc, panic_message},
+    ext::OpExt,
     op::{self, OpRegistration},
     param::ParamRegistration,
     raw::{self, Ptr, sr},
@@ -8,7 +9,7 @@ use crate::{
 use melior::{
     ContextRef,
     dialect::DialectRegistry,
-    ir::{Attribute, Location, Operation, OperationRef, Type},
+    ir::{Attribute, Location, Operation, OperationRef, Type, ValueLike, operation::OperationLike},
 };
 use mlir_sys::*;
 
@@ -84,7 +85,11 @@ extern "C" fn populate(p: Ptr, dialect: Ptr, context: MlirContext) {
     let d = unsafe { this(p) };
     let run = || {
         for name in d.dependencies {
-            unsafe { mlirContextGetOrLoadDialect(context, sr(name)) };
+            if unsafe { mlirContextGetOrLoadDialect(context, sr(name)) }.ptr.is_null() {
+                let unknown = unsafe { Location::from_raw(mlirLocationUnknownGet(context)) };
+                let m = format!("dialect '{}' needs dialect '{name}', which is not registered", d.name);
+                drop(Diag::error(unknown, m));
+            }
         }
         for t in d.types {
             t.register_type(dialect, d.name);
@@ -96,8 +101,12 @@ extern "C" fn populate(p: Ptr, dialect: Ptr, context: MlirContext) {
             op::register(dialect, o);
         }
     };
-    if std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err() {
-        eprintln!("girih: dialect '{}' cannot be registered; see the panic above", d.name);
+    if let Err(payload) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)) {
+        eprintln!(
+            "dialect '{}' cannot be registered: {}",
+            d.name,
+            panic_message(&*payload)
+        );
         std::process::abort();
     }
 }
@@ -105,19 +114,24 @@ extern "C" fn materialize(p: Ptr, value: MlirAttribute, ty: MlirType, loc: MlirL
     let none = MlirOperation {
         ptr: std::ptr::null_mut(),
     };
-    guard("constant materialisation", Some(loc), none, || unsafe {
+    guard("constant materialisation", Place::At(loc), none, || unsafe {
         let make = this(p).materialize_constant;
-        make.and_then(|f| f(Attribute::from_raw(value), Type::from_raw(ty), Location::from_raw(loc)))
-            .map_or(none, Operation::into_raw)
+        let ty = Type::from_raw(ty);
+        let Some(op) = make.and_then(|f| f(Attribute::from_raw(value), ty, Location::from_raw(loc))) else {
+            return none;
+        };
+        let fits = op.result_count() == 1 && op.result(0).is_ok_and(|r| r.r#type() == ty);
+        assert!(fits, "'{}' does not have one result of type {ty}", op.full_name());
+        op.into_raw()
     })
 }
 extern "C" fn legal_to_inline(p: Ptr, x: MlirOperation) -> bool {
-    guard("inliner interface", None, false, || unsafe {
+    guard("inliner interface", op_loc(x), false, || unsafe {
         (this(p).legal_to_inline)(OperationRef::from_raw(x))
     })
 }
 extern "C" fn verify_attribute(p: Ptr, x: MlirOperation, name: MlirStringRef, value: MlirAttribute) -> bool {
-    guard("attribute verifier", crate::diag::op_loc(x), false, || unsafe {
+    guard("attribute verifier", op_loc(x), false, || unsafe {
         let f = this(p).verify_attribute;
         f.is_none_or(|f| {
             f(

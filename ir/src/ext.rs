@@ -114,22 +114,19 @@ pub trait OpExt<'c: 'a, 'a>: OperationLike<'c, 'a> {
                 .collect()
         })
     }
-    /// Every op nested in this one and this one, parents first. Safe against erasing ops while going through the list
+    /// This op and every op nested in it, parents first, in the order of the source. Safe against erasing ops while going through the list
     /// only if no erased op's children are visited afterwards.
     fn nested_ops(&self) -> Vec<OperationRef<'c, 'a>> {
-        let mut out = vec![self.op_ref()];
-        let mut i = 0;
-        while i < out.len() {
-            let op = out[i];
-            let mut children = vec![];
+        let (mut out, mut open) = (vec![], vec![self.op_ref()]);
+        while let Some(op) = open.pop() {
+            out.push(op);
+            let first = open.len();
             for r in 0..unsafe { mlirOperationGetNumRegions(op.to_raw()) } {
                 for block in op.region_at(r as usize).block_list() {
-                    children.extend(block.op_list());
+                    open.extend(block.op_list());
                 }
             }
-            // Parents first, then in the order of the source.
-            out.splice(i + 1..i + 1, children);
-            i += 1;
+            open[first..].reverse();
         }
         out
     }

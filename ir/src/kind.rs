@@ -108,15 +108,18 @@ impl Kind for Bool {
     }
 }
 
-/// A string, quoted in the source.
+/// A string in UTF-8, quoted in the source.
 pub struct Str;
 impl Kind for Str {
     type Value<'c> = String;
     const WHAT: &'static str = "a string";
     fn from_attribute<'c>(a: Attribute<'c>) -> Option<String> {
         unsafe {
-            mlirAttributeIsAString(a.to_raw())
-                .then(|| crate::raw::from_sr(mlirStringAttrGetValue(a.to_raw())).to_owned())
+            if !mlirAttributeIsAString(a.to_raw()) {
+                return None;
+            }
+            let bytes = crate::raw::bytes(mlirStringAttrGetValue(a.to_raw()));
+            std::str::from_utf8(bytes).ok().map(str::to_owned)
         }
     }
     fn to_attribute<'c>(v: &String, context: &'c Context) -> Attribute<'c> {
@@ -194,6 +197,40 @@ impl Kind for I64s {
     fn print(v: &Vec<i64>, p: &Printer) {
         let items: Vec<_> = v.iter().map(i64::to_string).collect();
         p.text(format!("[{}]", items.join(", ")));
+    }
+}
+
+/// A list of strings: `["a", "b"]`.
+pub struct Strs;
+impl Kind for Strs {
+    type Value<'c> = Vec<String>;
+    const WHAT: &'static str = "a list of strings";
+    fn from_attribute<'c>(a: Attribute<'c>) -> Option<Vec<String>> {
+        unsafe {
+            if !mlirAttributeIsAArray(a.to_raw()) {
+                return None;
+            }
+            (0..mlirArrayAttrGetNumElements(a.to_raw()))
+                .map(|i| Str::from_attribute(Attribute::from_raw(mlirArrayAttrGetElement(a.to_raw(), i))))
+                .collect()
+        }
+    }
+    fn to_attribute<'c>(v: &Vec<String>, context: &'c Context) -> Attribute<'c> {
+        let items: Vec<Attribute> = v.iter().map(|s| StringAttribute::new(context, s).into()).collect();
+        melior::ir::attribute::ArrayAttribute::new(context, &items).into()
+    }
+    fn parse<'c>(p: &Parser<'c>) -> Res<Vec<String>> {
+        p.list(crate::asm::Delimiter::Square, || p.string())
+    }
+    fn print(v: &Vec<String>, p: &Printer) {
+        p.text("[");
+        for (i, s) in v.iter().enumerate() {
+            if i > 0 {
+                p.text(", ");
+            }
+            p.string(s);
+        }
+        p.text("]");
     }
 }
 

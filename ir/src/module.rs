@@ -45,8 +45,8 @@ impl std::fmt::Display for Message {
     }
 }
 
-/// The file, line and column that a location comes down to: through names, call sites (the caller's end is the user's
-/// line) and fusions.
+/// The file, line and column that a location comes down to: through names, call sites (where the callee was written, as
+/// MLIR's own messages say) and fusions.
 pub fn place_of(loc: MlirLocation) -> Option<(String, u32, u32)> {
     unsafe {
         if mlirLocationIsAFileLineColRange(loc) {
@@ -70,7 +70,7 @@ pub fn place_of(loc: MlirLocation) -> Option<(String, u32, u32)> {
                 n
             ];
             mlirLocationFusedGetLocations(loc, parts.as_mut_ptr());
-            return parts.into_iter().find_map(|l| place_of(l));
+            return parts.into_iter().find_map(place_of);
         }
     }
     None
@@ -136,24 +136,9 @@ pub fn parse<'c>(context: &'c Context, source: &[u8], file_name: &str) -> Res<Mo
 
 /// Reads a module without verifying it.
 pub fn parse_unverified<'c>(context: &'c Context, source: &[u8], file_name: &str) -> Res<Module<'c>> {
-    let report = |line: usize, column: usize, m: String| -> Res<Module<'c>> {
+    if let Err((line, column, what)) = check_source(source) {
         let loc = melior::ir::Location::new(context, file_name, line, column);
-        crate::Diag::error(loc, m).report()
-    };
-    if !source.starts_with(b"ML\xefR") {
-        let text = match std::str::from_utf8(source) {
-            Ok(t) => t,
-            Err(e) => {
-                let before = &source[..e.valid_up_to()];
-                let line = 1 + before.iter().filter(|b| **b == b'\n').count();
-                let column = 1 + before.iter().rev().take_while(|b| **b != b'\n').count();
-                return report(line, column, "expected UTF-8 text or MLIR bytecode".into());
-            }
-        };
-        if let Err((line, column)) = check_nesting(text) {
-            let m = format!("brackets nest more than {MAX_NESTING} deep; flatten the regions or types here");
-            return report(line, column, m);
-        }
+        return crate::Diag::error(loc, what).report();
     }
     let src = MlirStringRef {
         data: source.as_ptr().cast(),
@@ -166,9 +151,26 @@ pub fn parse_unverified<'c>(context: &'c Context, source: &[u8], file_name: &str
     unsafe { Module::from_operation(melior::ir::Operation::from_raw(op)).ok_or(Reported) }
 }
 
+/// What keeps a source from the parser: line, column and message. Bytecode passes.
+pub(crate) fn check_source(source: &[u8]) -> Result<(), (usize, usize, String)> {
+    if source.starts_with(b"ML\xefR") {
+        return Ok(());
+    }
+    let text = std::str::from_utf8(source).map_err(|e| {
+        let before = &source[..e.valid_up_to()];
+        let line = 1 + before.iter().filter(|b| **b == b'\n').count();
+        let column = 1 + before.iter().rev().take_while(|b| **b != b'\n').count();
+        (line, column, "expected UTF-8 text or MLIR bytecode".to_owned())
+    })?;
+    check_nesting(text).map_err(|(line, column)| {
+        let m = format!("brackets nest more than {MAX_NESTING} deep; flatten the regions or types here");
+        (line, column, m)
+    })
+}
+
 /// Where brackets outside strings and comments first nest deeper than [`MAX_NESTING`], as line and column.
 pub fn check_nesting(text: &str) -> Result<(), (usize, usize)> {
-    let (mut depth, mut line, mut line_start) = (0usize, 1, 0);
+    let (mut open, mut line, mut line_start) = (vec![], 1, 0);
     let bytes = text.as_bytes();
     let mut i = 0;
     while i < bytes.len() {
@@ -189,21 +191,27 @@ pub fn check_nesting(text: &str) -> Result<(), (usize, usize)> {
                 }
                 continue_string_newline(bytes, &mut i);
             }
-            b'{' | b'(' | b'[' => {
-                depth += 1;
-                if depth > MAX_NESTING {
+            // `<=` of affine constraints opens nothing, and `>=` and `->` close nothing.
+            b'<' | b'>' if bytes.get(i + 1) == Some(&b'=') => i += 1,
+            b'>' if i > 0 && bytes[i - 1] == b'-' => {}
+            b @ (b'{' | b'(' | b'[' | b'<') => {
+                open.push(b);
+                if open.len() > MAX_NESTING {
                     return Err((line, i - line_start + 1));
                 }
             }
-            b'<' => {
-                depth += 1;
-                if depth > MAX_NESTING {
-                    return Err((line, i - line_start + 1));
+            b @ (b'}' | b')' | b']' | b'>') => {
+                let opener = match b {
+                    b'}' => b'{',
+                    b')' => b'(',
+                    b']' => b'[',
+                    _ => b'<',
+                };
+                // What was opened within and not closed was no bracket, or is the parser's to report.
+                if let Some(at) = open.iter().rposition(|o| *o == opener) {
+                    open.truncate(at);
                 }
             }
-            b'}' | b')' | b']' => depth = depth.saturating_sub(1),
-            // `->` closes nothing.
-            b'>' if i == 0 || bytes[i - 1] != b'-' => depth = depth.saturating_sub(1),
             _ => {}
         }
         i += 1;
@@ -220,11 +228,13 @@ fn continue_string_newline(bytes: &[u8], i: &mut usize) {
 
 /// Verifies everything in `op`, and goes on after a failure.
 pub fn verify_all<'c: 'a, 'a>(op: impl OperationLike<'c, 'a>) -> Res {
-    if unsafe { raw::girih_verify_all(op.to_raw()) } == 0 {
-        Ok(())
-    } else {
-        Err(Reported)
-    }
+    crate::diag::unless_panic(op.location().to_raw(), || {
+        if unsafe { raw::girih_verify_all(op.to_raw()) } == 0 {
+            Ok(())
+        } else {
+            Err(Reported)
+        }
+    })
 }
 
 /// The op as text, with locations if asked.

@@ -5,7 +5,7 @@
 //! brackets. `hooks` may read and write the form by hand.
 use crate::{
     asm::{Parser, Printer, Token},
-    diag::{Emitter, Errors, Res, guard},
+    diag::{Emitter, Errors, Place, Res, guard},
     op::{AttrDef, Presence},
     raw::{self, Ptr, sr},
 };
@@ -97,7 +97,7 @@ fn params<'c>(n: isize, values: *const MlirAttribute, context: MlirContext) -> P
 }
 
 extern "C" fn verify(p: Ptr, e: Ptr, c: MlirContext, n: isize, a: *const MlirAttribute) -> bool {
-    guard("parameter verifier", None, false, || unsafe {
+    guard("parameter verifier", Place::Emitter(e, c), false, || unsafe {
         let (def, e, values) = (data(p).param, Emitter(e), params(n, a, c));
         let mut errors = Errors::default();
         if values.len != def.fields.len() {
@@ -121,7 +121,7 @@ extern "C" fn verify(p: Ptr, e: Ptr, c: MlirContext, n: isize, a: *const MlirAtt
     })
 }
 extern "C" fn parse(p: Ptr, parser: Ptr, sink: Ptr) -> bool {
-    guard("parameter parser", None, false, || unsafe {
+    guard("parameter parser", Place::Parser(parser), false, || unsafe {
         let (def, parser) = (data(p).param, Parser::new(parser));
         let values = match (def.parse)(&parser) {
             Some(r) => r,
@@ -196,13 +196,10 @@ fn parse_standard<'c>(def: &ParamRegistration, p: &Parser<'c>) -> Res<Vec<Attrib
         })
         .collect())
 }
-extern "C" fn print(p: Ptr, printer: Ptr, n: isize, a: *const MlirAttribute) {
-    guard("parameter printer", None, (), || unsafe {
+extern "C" fn print(p: Ptr, printer: Ptr, c: MlirContext, n: isize, a: *const MlirAttribute) {
+    guard("parameter printer", Place::In(c), (), || unsafe {
         let (def, printer) = (data(p).param, Printer::new(printer));
-        if n == 0 {
-            return;
-        }
-        let values = params(n, a, mlirAttributeGetContext(*a));
+        let values = params(n, a, c);
         if (def.print)(values, &printer) {
             return;
         }
@@ -226,11 +223,18 @@ extern "C" fn print(p: Ptr, printer: Ptr, n: isize, a: *const MlirAttribute) {
     })
 }
 extern "C" fn layout(p: Ptr, t: MlirType, bits: *mut u64, align: *mut u64) {
-    guard("type layout", None, (), || unsafe {
+    let c = unsafe { mlirTypeGetContext(t) };
+    guard("type layout", Place::In(c), (), || unsafe {
         let d = data(p);
         let mut a = std::ptr::null();
         let n = raw::girih_type_params(t, sr(d.dialect), sr(d.param.name), &mut a);
-        (*bits, *align) = (d.param.layout)(params(n, a, mlirTypeGetContext(t)));
+        let (size, alignment) = (d.param.layout)(params(n, a, c));
+        assert!(
+            alignment.is_power_of_two(),
+            "alignment {alignment} of '{}' is no power of two",
+            d.param.name
+        );
+        (*bits, *align) = (size, alignment);
     })
 }
 extern "C" fn verify_encoding(
@@ -241,7 +245,8 @@ extern "C" fn verify_encoding(
     shape: *const i64,
     element: MlirType,
 ) -> bool {
-    guard("encoding verifier", None, false, || unsafe {
+    let c = unsafe { mlirAttributeGetContext(attr) };
+    guard("encoding verifier", Place::Emitter(e, c), false, || unsafe {
         let d = data(p);
         let mut a = std::ptr::null();
         let n = raw::girih_attr_params(attr, sr(d.dialect), sr(d.param.name), &mut a);
@@ -250,7 +255,7 @@ extern "C" fn verify_encoding(
         } else {
             std::slice::from_raw_parts(shape, rank as usize)
         };
-        let values = params(n, a, mlirAttributeGetContext(attr));
+        let values = params(n, a, c);
         (d.param.verify_encoding)(values, shape, Type::from_raw(element), &Emitter(e)).is_ok()
     })
 }

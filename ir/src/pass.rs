@@ -1,6 +1,6 @@
 //! Passes with typed options and statistics, pipelines by name, and running them.
 use crate::{
-    diag::{Diag, Reported, Res, guard, op_loc},
+    diag::{Diag, Place, Reported, Res, guard, op_loc, panic_message, unless_panic},
     raw::{self, Ptr, sr},
 };
 use melior::{
@@ -9,7 +9,12 @@ use melior::{
     ir::{OperationRef, operation::OperationLike},
 };
 use mlir_sys::*;
-use std::{any::TypeId, ffi::CString, marker::PhantomData};
+use std::{
+    any::{Any, TypeId},
+    cell::RefCell,
+    ffi::CString,
+    sync::{Arc, Mutex, MutexGuard},
+};
 
 /// The type and default of a pass option.
 #[derive(Clone, Debug)]
@@ -100,39 +105,61 @@ pub trait Pass: Send + Sync + 'static {
 /// What a running pass can ask and tell.
 pub struct PassContext<'c> {
     pass: Ptr,
+    info: &'static PassInfo,
     op: OperationRef<'c, 'c>,
-    _c: PhantomData<&'c ()>,
+    /// Analyses that the run refers to: MLIR may drop its own share before the run ends.
+    analyses: RefCell<Vec<Arc<dyn Any + Send + Sync>>>,
 }
 
 impl<'c> PassContext<'c> {
     /// The value of a `Bool` option.
     pub fn option_bool(&self, name: &str) -> bool {
-        unsafe { raw::girih_pass_option_bool(self.pass, sr(name)) }
+        let mut v = false;
+        self.found(name, "Bool", unsafe {
+            raw::girih_pass_option_bool(self.pass, sr(name), &mut v)
+        });
+        v
     }
     /// The value of an `Int` option.
     pub fn option_int(&self, name: &str) -> i64 {
-        unsafe { raw::girih_pass_option_int(self.pass, sr(name)) }
+        let mut v = 0;
+        self.found(name, "Int", unsafe {
+            raw::girih_pass_option_int(self.pass, sr(name), &mut v)
+        });
+        v
     }
     /// The value of a `Str` option.
     pub fn option_str(&self, name: &str) -> String {
         let mut s = String::new();
-        unsafe { raw::girih_pass_option_string(self.pass, sr(name), (&raw mut s).cast(), raw::push_string) };
+        let sink = (&raw mut s).cast();
+        let found = unsafe { raw::girih_pass_option_string(self.pass, sr(name), sink, raw::push_string) };
+        self.found(name, "Str", found);
         s
     }
     /// The values of a `Strs` option.
     pub fn option_strs(&self, name: &str) -> Vec<String> {
         let mut s: Vec<String> = vec![];
-        unsafe { raw::girih_pass_option_string(self.pass, sr(name), (&raw mut s).cast(), raw::push_string_item) };
+        let sink = (&raw mut s).cast();
+        let found = unsafe { raw::girih_pass_option_strings(self.pass, sr(name), sink, raw::push_string_item) };
+        self.found(name, "Strs", found);
         s
     }
     /// The values of an `Ints` option.
     pub fn option_ints(&self, name: &str) -> Vec<i64> {
         let mut v: Vec<i64> = vec![];
-        unsafe { raw::girih_pass_option_ints(self.pass, sr(name), (&raw mut v).cast(), raw::push_i64) };
+        let sink = (&raw mut v).cast();
+        let found = unsafe { raw::girih_pass_option_ints(self.pass, sr(name), sink, raw::push_i64) };
+        self.found(name, "Ints", found);
         v
+    }
+    /// A pass that asks for what it does not declare is at fault itself.
+    fn found(&self, name: &str, kind: &str, found: bool) {
+        assert!(found, "'{}' declares no {kind} option '{name}'", self.info.argument);
     }
     /// Adds to the statistic at `index` of the pass's list.
     pub fn count(&self, index: usize, n: u64) {
+        let n_statistics = self.info.statistics.len();
+        assert!(index < n_statistics, "statistic #{index} of {n_statistics}");
         unsafe { raw::girih_pass_statistic_add(self.pass, index as isize, n) }
     }
     /// Says that nothing was changed, so that analyses stay.
@@ -142,13 +169,15 @@ impl<'c> PassContext<'c> {
     /// An analysis of the op that the pass runs on: computed on first use, shared by the passes that follow, dropped
     /// when a pass changes the op. It must not borrow IR.
     pub fn analysis<A: Analysis>(&self) -> &A {
+        type Shared = Arc<dyn Any + Send + Sync>;
         extern "C" fn create<A: Analysis>(data: Ptr) -> Ptr {
             let op = unsafe { *data.cast::<MlirOperation>() };
             guard("analysis", op_loc(op), std::ptr::null_mut(), || unsafe {
-                Box::into_raw(Box::new(A::of(OperationRef::from_raw(op)))).cast()
+                let analysis: Shared = Arc::new(A::of(OperationRef::from_raw(op)));
+                Box::into_raw(Box::new(analysis)).cast()
             })
         }
-        // Two hashes of the type's identity; TypeId itself has no stable size.
+        // Two hashes for a key, and the downcast for certainty.
         use std::hash::{DefaultHasher, Hash, Hasher};
         let mut h = DefaultHasher::new();
         TypeId::of::<A>().hash(&mut h);
@@ -156,11 +185,20 @@ impl<'c> PassContext<'c> {
         std::any::type_name::<A>().hash(&mut h);
         let mut op = self.op.to_raw();
         let p = unsafe {
-            let drop = raw::drop_box::<A>;
+            let drop = raw::drop_box::<Shared>;
             raw::girih_pass_analysis(self.pass, high, h.finish(), (&raw mut op).cast(), create::<A>, drop)
         };
-        assert!(!p.is_null(), "the analysis could not be computed");
-        unsafe { &*p.cast::<A>() }
+        assert!(
+            !p.is_null(),
+            "the analysis {} could not be computed",
+            std::any::type_name::<A>()
+        );
+        // SAFETY: `create` made it, and MLIR's map holds it until a pass has run.
+        let shared = Arc::clone(unsafe { &*p.cast::<Shared>() });
+        let analysis: *const A = shared.downcast_ref().expect("two analyses have one key");
+        self.analyses.borrow_mut().push(shared);
+        // SAFETY: the share that was just kept lives as long as `self`.
+        unsafe { &*analysis }
     }
     /// Runs a textual pipeline on `op`, which is the pass's op or nested in it.
     pub fn run_pipeline(&self, op: OperationRef<'c, '_>, text: &str) -> Res {
@@ -194,19 +232,21 @@ fn pipeline_result(op: OperationRef<'_, '_>, ok: bool, error: &str) -> Res {
 
 /// Runs a textual pipeline, without its anchor op, on any op, and verifies after every pass.
 pub fn run_pipeline(op: OperationRef<'_, '_>, text: &str, options: RunOptions) -> Res {
-    let mut error = String::new();
-    let ok = unsafe {
-        raw::girih_run_pipeline(
-            op.to_raw(),
-            sr(text),
-            !options.skip_verifier,
-            options.print_after_all,
-            options.timing,
-            (&raw mut error).cast(),
-            raw::push_string,
-        )
-    };
-    pipeline_result(op, ok, &error)
+    unless_panic(op.location().to_raw(), || {
+        let mut error = String::new();
+        let ok = unsafe {
+            raw::girih_run_pipeline(
+                op.to_raw(),
+                sr(text),
+                !options.skip_verifier,
+                options.print_after_all,
+                options.timing,
+                (&raw mut error).cast(),
+                raw::push_string,
+            )
+        };
+        pipeline_result(op, ok, &error)
+    })
 }
 
 /// How [`run_pipeline`] runs.
@@ -220,8 +260,18 @@ pub struct RunOptions {
     pub timing: bool,
 }
 
+/// MLIR's registries are not locked; register everything before the first pipeline is parsed.
+fn registry() -> MutexGuard<'static, ()> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    LOCK.lock().unwrap_or_else(|e| e.into_inner())
+}
+
 /// Whether a pass or pipeline of that name has been registered.
 pub fn is_registered(name: &str) -> bool {
+    let _lock = registry();
+    registered(name)
+}
+fn registered(name: &str) -> bool {
     unsafe { raw::girih_pass_is_registered(sr(name)) }
 }
 
@@ -235,22 +285,25 @@ fn leak_c(s: &str) -> *const std::ffi::c_char {
 /// Makes a pass known by its name. Registering a name again has no effect.
 pub fn register<P: Pass>(pass: P) {
     extern "C" fn run<P: Pass>(p: Ptr, handle: Ptr, x: MlirOperation) -> bool {
-        guard(P::INFO.argument, op_loc(x), false, || unsafe {
+        let what = format!("pass '{}'", P::INFO.argument);
+        guard(&what, op_loc(x), false, || unsafe {
             let op = OperationRef::from_raw(x);
             (*p.cast::<P>())
                 .run(
                     op,
                     &PassContext {
                         pass: handle,
+                        info: const { &P::INFO },
                         op,
-                        _c: PhantomData,
+                        analyses: RefCell::default(),
                     },
                 )
                 .is_ok()
         })
     }
     extern "C" fn initialize<P: Pass>(p: Ptr, c: MlirContext) -> bool {
-        guard("pass initialisation", None, false, || unsafe {
+        let what = format!("initialisation of pass '{}'", P::INFO.argument);
+        guard(&what, Place::In(c), false, || unsafe {
             (*p.cast::<P>()).initialize(ContextRef::from_raw(c)).is_ok()
         })
     }
@@ -262,7 +315,8 @@ pub fn register<P: Pass>(pass: P) {
             }
         }
     }
-    if is_registered(P::INFO.argument) {
+    let _lock = registry();
+    if registered(P::INFO.argument) {
         return;
     }
     let info = P::INFO;
@@ -320,8 +374,13 @@ pub fn register_pipeline(
 ) {
     extern "C" fn run(p: Ptr, options: MlirStringRef, sink: Ptr, push: raw::PushStr) -> bool {
         let expand = unsafe { std::mem::transmute::<Ptr, fn(&str) -> Result<String, String>>(p) };
-        let failed = Err("internal error: panic while expanding the pipeline".to_owned());
-        match guard("pipeline", None, failed, || expand(unsafe { raw::from_sr(options) })) {
+        // No context yet: the parser of pipelines reports what is wrong.
+        let expanded = std::panic::catch_unwind(|| expand(&String::from_utf8_lossy(unsafe { raw::bytes(options) })));
+        let expanded = expanded.unwrap_or_else(|payload| {
+            let said = panic_message(&*payload);
+            Err(format!("internal error: panic while expanding the pipeline: {said}"))
+        });
+        match expanded {
             Ok(text) => {
                 push(sink, sr(&text));
                 true
@@ -332,7 +391,8 @@ pub fn register_pipeline(
             }
         }
     }
-    if !is_registered(name) {
+    let _lock = registry();
+    if !registered(name) {
         unsafe { raw::girih_register_pipeline(sr(name), sr(description), expand as Ptr, run) }
     }
 }
@@ -345,5 +405,6 @@ pub fn register_all_upstream_dialects(registry: &DialectRegistry) {
 /// Every upstream pass; once for the process.
 pub fn register_all_upstream_passes() {
     static ONCE: std::sync::Once = std::sync::Once::new();
+    let _lock = registry();
     ONCE.call_once(|| unsafe { mlirRegisterAllPasses() });
 }

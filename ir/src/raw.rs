@@ -11,6 +11,7 @@ pub type PushStr = extern "C" fn(Ptr, MlirStringRef);
 pub struct OpHooks {
     pub data: Ptr,
     pub drop: Drop,
+    pub verify_declared: extern "C" fn(Ptr, MlirOperation) -> bool,
     pub verify: extern "C" fn(Ptr, MlirOperation) -> bool,
     pub verify_regions: extern "C" fn(Ptr, MlirOperation) -> bool,
     pub parse: Option<extern "C" fn(Ptr, Ptr, Ptr) -> bool>,
@@ -38,7 +39,7 @@ pub struct ParamHooks {
     pub drop: Drop,
     pub verify: extern "C" fn(Ptr, Ptr, MlirContext, isize, *const MlirAttribute) -> bool,
     pub parse: extern "C" fn(Ptr, Ptr, Ptr) -> bool,
-    pub print: extern "C" fn(Ptr, Ptr, isize, *const MlirAttribute),
+    pub print: extern "C" fn(Ptr, Ptr, MlirContext, isize, *const MlirAttribute),
     pub is_memref_element: bool,
     pub layout: Option<extern "C" fn(Ptr, MlirType, *mut u64, *mut u64)>,
     pub verify_encoding: Option<extern "C" fn(Ptr, Ptr, MlirAttribute, isize, *const i64, MlirType) -> bool>,
@@ -190,6 +191,7 @@ unsafe extern "C" {
     pub fn girih_parse_argument(p: Ptr, allow_type: bool, out: *mut Argument) -> bool;
     pub fn girih_parse_optional_argument(p: Ptr, allow_type: bool, out: *mut Argument) -> c_int;
     pub fn girih_parse_region(p: Ptr, state: Ptr, optional: bool, n: isize, args: *const Argument) -> c_int;
+    pub fn girih_state_add_region(state: Ptr);
     pub fn girih_parse_successor(p: Ptr, state: Ptr, optional: bool) -> c_int;
     pub fn girih_parse_attr_dict(p: Ptr, state: Ptr, with_keyword: bool) -> bool;
     pub fn girih_state_add_type(state: Ptr, t: MlirType);
@@ -279,6 +281,13 @@ unsafe extern "C" {
         sizes: *const isize,
         values: *const MlirValue,
     );
+    pub fn girih_rewriter_create_block(
+        r: MlirRewriterBase,
+        region: MlirRegion,
+        n: isize,
+        types: *const MlirType,
+        l: MlirLocation,
+    ) -> MlirBlock;
     pub fn girih_rewriter_inline_region(r: MlirRewriterBase, from: MlirRegion, to: MlirRegion);
     pub fn girih_rewriter_inline_block(
         r: MlirRewriterBase,
@@ -298,10 +307,11 @@ unsafe extern "C" {
         expand: extern "C" fn(Ptr, MlirStringRef, Ptr, PushStr) -> bool,
     );
     pub fn girih_pass_is_registered(name: MlirStringRef) -> bool;
-    pub fn girih_pass_option_bool(pass: Ptr, name: MlirStringRef) -> bool;
-    pub fn girih_pass_option_int(pass: Ptr, name: MlirStringRef) -> i64;
-    pub fn girih_pass_option_string(pass: Ptr, name: MlirStringRef, sink: Ptr, push: PushStr);
-    pub fn girih_pass_option_ints(pass: Ptr, name: MlirStringRef, sink: Ptr, push: extern "C" fn(Ptr, i64));
+    pub fn girih_pass_option_bool(pass: Ptr, name: MlirStringRef, out: *mut bool) -> bool;
+    pub fn girih_pass_option_int(pass: Ptr, name: MlirStringRef, out: *mut i64) -> bool;
+    pub fn girih_pass_option_string(pass: Ptr, name: MlirStringRef, sink: Ptr, push: PushStr) -> bool;
+    pub fn girih_pass_option_strings(pass: Ptr, name: MlirStringRef, sink: Ptr, push: PushStr) -> bool;
+    pub fn girih_pass_option_ints(pass: Ptr, name: MlirStringRef, sink: Ptr, push: extern "C" fn(Ptr, i64)) -> bool;
     pub fn girih_pass_statistic_add(pass: Ptr, index: isize, n: u64);
     pub fn girih_pass_preserve_all(pass: Ptr);
     pub fn girih_pass_analysis(
@@ -331,7 +341,7 @@ unsafe extern "C" {
         argv: *mut *mut c_char,
         tool: MlirStringRef,
         registry: MlirDialectRegistry,
-        check: extern "C" fn(MlirStringRef) -> bool,
+        check: extern "C" fn(name: MlirStringRef, text: MlirStringRef) -> bool,
     ) -> c_int;
     pub fn girih_lsp_main(argc: c_int, argv: *mut *mut c_char, registry: MlirDialectRegistry) -> c_int;
 }
@@ -345,21 +355,33 @@ pub fn sr(s: &str) -> MlirStringRef {
 }
 
 /// # Safety
-/// `s` must point to valid UTF-8 that outlives the result.
-pub unsafe fn from_sr<'a>(s: MlirStringRef) -> &'a str {
+/// `s` must point to bytes that outlive the result.
+pub unsafe fn bytes<'a>(s: MlirStringRef) -> &'a [u8] {
     if s.data.is_null() {
-        return "";
+        return &[];
     }
-    unsafe { std::str::from_utf8(std::slice::from_raw_parts(s.data.cast(), s.length)).unwrap_or("\u{fffd}") }
+    unsafe { std::slice::from_raw_parts(s.data.cast(), s.length) }
+}
+
+/// The name of something; one that is not UTF-8 equals no name that Rust code can ask for.
+///
+/// # Safety
+/// `s` must point to bytes that outlive the result.
+pub unsafe fn from_sr<'a>(s: MlirStringRef) -> &'a str {
+    std::str::from_utf8(unsafe { bytes(s) }).unwrap_or("\u{fffd}")
 }
 
 /// Appends to the `String` that `sink` points to.
 pub extern "C" fn push_string(sink: Ptr, s: MlirStringRef) {
-    unsafe { (*sink.cast::<String>()).push_str(from_sr(s)) }
+    unsafe { (*sink.cast::<String>()).push_str(&String::from_utf8_lossy(bytes(s))) }
+}
+/// Appends to the `Vec<u8>` that `sink` points to.
+pub extern "C" fn push_bytes(sink: Ptr, s: MlirStringRef) {
+    unsafe { (*sink.cast::<Vec<u8>>()).extend_from_slice(bytes(s)) }
 }
 /// Appends to the `Vec<String>` that `sink` points to.
 pub extern "C" fn push_string_item(sink: Ptr, s: MlirStringRef) {
-    unsafe { (*sink.cast::<Vec<String>>()).push(from_sr(s).to_owned()) }
+    unsafe { (*sink.cast::<Vec<String>>()).push(String::from_utf8_lossy(bytes(s)).into_owned()) }
 }
 /// Appends to the `Vec<i64>` that `sink` points to.
 pub extern "C" fn push_i64(sink: Ptr, v: i64) {

@@ -1,18 +1,21 @@
 //! Rewriting: [`Rewriter`], sets of patterns, and the greedy driver.
 use crate::{
-    diag::{Reported, Res, guard, op_loc},
-    ext::OpExt,
+    diag::{Reported, Res, guard, op_loc, unless_panic},
+    ext::{OpExt, ValueExt},
     raw::{self, Ptr, sr},
 };
 use melior::{
     Context,
     ir::{
         Block, BlockLike, BlockRef, Location, Operation, OperationRef, RegionLike, RegionRef, Type, TypeLike, Value,
-        ValueLike,
+        ValueLike, operation::OperationLike,
     },
 };
 use mlir_sys::*;
-use std::marker::PhantomData;
+use std::{
+    marker::PhantomData,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 /// Where ops are inserted: a rewriter, or the end of a block.
 pub trait Builder<'c> {
@@ -40,9 +43,22 @@ impl<'c: 'b, 'b> Builder<'c> for AtEnd<'c, 'b> {
             OperationRef::from_raw(raw)
         }
     }
+    /// The block's context; it is not known of a detached block with neither arguments nor ops.
     fn context(&self) -> &'c Context {
-        let parent = unsafe { mlirBlockGetParentOperation(self.0.to_raw()) };
-        crate::context(unsafe { melior::ContextRef::from_raw(mlirOperationGetContext(parent)) })
+        let block = self.0.to_raw();
+        let raw = unsafe {
+            let (parent, first) = (mlirBlockGetParentOperation(block), mlirBlockGetFirstOperation(block));
+            if !parent.ptr.is_null() {
+                mlirOperationGetContext(parent)
+            } else if !first.ptr.is_null() {
+                mlirOperationGetContext(first)
+            } else {
+                let n = mlirBlockGetNumArguments(block);
+                assert!(n > 0, "a detached block with neither arguments nor ops has no context");
+                mlirTypeGetContext(mlirValueGetType(mlirBlockGetArgument(block, 0)))
+            }
+        };
+        crate::context(unsafe { melior::ContextRef::from_raw(raw) })
     }
 }
 
@@ -54,6 +70,10 @@ impl<'c: 'b, 'b> Builder<'c> for Before<'c, 'b> {
         let raw = op.into_raw();
         unsafe {
             let block = mlirOperationGetBlock(self.0.to_raw());
+            assert!(
+                !block.ptr.is_null(),
+                "nothing can stand before an op that is in no block"
+            );
             mlirBlockInsertOwnedOperationBefore(block, self.0.to_raw(), raw);
             OperationRef::from_raw(raw)
         }
@@ -67,6 +87,8 @@ impl<'c: 'b, 'b> Builder<'c> for Before<'c, 'b> {
 #[derive(Clone, Copy)]
 pub struct Rewriter<'c> {
     pub(crate) raw: MlirRewriterBase,
+    /// In a conversion an op can be erased while it still has uses, and replaced by values of other types.
+    conversion: bool,
     _c: PhantomData<&'c ()>,
 }
 
@@ -80,12 +102,23 @@ impl<'c> Builder<'c> for Rewriter<'c> {
 }
 
 impl<'c> Rewriter<'c> {
-    pub(crate) fn from_raw(raw: MlirRewriterBase) -> Self {
-        Rewriter { raw, _c: PhantomData }
+    pub(crate) fn from_raw(raw: MlirRewriterBase, conversion: bool) -> Self {
+        Rewriter {
+            raw,
+            conversion,
+            _c: PhantomData,
+        }
     }
     /// Replaces an op's results by values; the op goes away.
     pub fn replace(&self, op: OperationRef<'c, '_>, values: &[Value<'c, '_>]) {
         let v: Vec<_> = values.iter().map(|x| x.to_raw()).collect();
+        let n = op.result_count();
+        assert!(
+            n == v.len(),
+            "{} values cannot replace the {n} results of '{}'",
+            v.len(),
+            op.full_name()
+        );
         unsafe { mlirRewriterBaseReplaceOpWithValues(self.raw, op.to_raw(), v.len() as isize, v.as_ptr()) }
     }
     /// Inserts `new` and replaces `op` by its results.
@@ -94,8 +127,14 @@ impl<'c> Rewriter<'c> {
         self.replace(op, &new.result_values());
         new
     }
-    /// Erases an op without uses.
+    /// Erases an op without uses; in a conversion, one whose uses go away too.
     pub fn erase(&self, op: OperationRef<'c, '_>) {
+        let used = || op.result_values().iter().any(|r| !r.users().is_empty());
+        assert!(
+            self.conversion || !used(),
+            "'{}' is still used and cannot be erased",
+            op.full_name()
+        );
         unsafe { mlirRewriterBaseEraseOp(self.raw, op.to_raw()) }
     }
     /// Lets everyone use `to` instead of `from`.
@@ -104,9 +143,20 @@ impl<'c> Rewriter<'c> {
     }
     /// Changes an op in place.
     pub fn modify(&self, op: OperationRef<'c, '_>, change: impl FnOnce()) {
+        /// Tells the driver whether the change went through.
+        struct Modification(MlirRewriterBase, MlirOperation);
+        impl Drop for Modification {
+            fn drop(&mut self) {
+                if std::thread::panicking() {
+                    unsafe { mlirRewriterBaseCancelOpModification(self.0, self.1) }
+                } else {
+                    unsafe { mlirRewriterBaseFinalizeOpModification(self.0, self.1) }
+                }
+            }
+        }
         unsafe { mlirRewriterBaseStartOpModification(self.raw, op.to_raw()) }
+        let _done = Modification(self.raw, op.to_raw());
         change();
-        unsafe { mlirRewriterBaseFinalizeOpModification(self.raw, op.to_raw()) }
     }
     /// Goes on inserting before an op.
     pub fn set_insertion_before(&self, op: OperationRef<'c, '_>) {
@@ -132,13 +182,15 @@ impl<'c> Rewriter<'c> {
         loc: Location<'c>,
     ) -> BlockRef<'c, 'a> {
         let t: Vec<_> = arguments.iter().map(|t| t.to_raw()).collect();
-        let l = vec![loc.to_raw(); t.len()];
+        let n = t.len() as isize;
         unsafe {
-            // Created detached and appended: MLIR's own call wants a block to stand before.
-            let block = mlirBlockCreate(t.len() as isize, t.as_ptr(), l.as_ptr());
-            mlirRegionAppendOwnedBlock(region.to_raw(), block);
-            mlirRewriterBaseSetInsertionPointToEnd(self.raw, block);
-            BlockRef::from_raw(block)
+            BlockRef::from_raw(raw::girih_rewriter_create_block(
+                self.raw,
+                region.to_raw(),
+                n,
+                t.as_ptr(),
+                loc.to_raw(),
+            ))
         }
     }
     /// Moves the blocks of `from` to the end of `to`.
@@ -190,8 +242,13 @@ impl<'c> PatternSet<'c> {
     where
         F: for<'x> Fn(OperationRef<'x, 'x>, &Rewriter<'x>) -> Matched + Send + Sync + 'static,
     {
+        /// A body that has panicked is not run again: it may have changed the op that it matches.
+        struct Body<F> {
+            run: F,
+            broken: AtomicBool,
+        }
         extern "C" fn destruct<F>(p: Ptr) {
-            raw::drop_box::<F>(p)
+            raw::drop_box::<Body<F>>(p)
         }
         extern "C" fn run<F>(
             _: MlirRewritePattern,
@@ -202,11 +259,18 @@ impl<'c> PatternSet<'c> {
         where
             F: for<'x> Fn(OperationRef<'x, 'x>, &Rewriter<'x>) -> Matched,
         {
-            let ok = guard("rewrite pattern", op_loc(x), false, || unsafe {
-                let rewriter = Rewriter::from_raw(mlirPatternRewriterAsBase(r));
-                (*p.cast::<F>())(OperationRef::from_raw(x), &rewriter).is_ok()
+            let body = unsafe { &*p.cast::<Body<F>>() };
+            if body.broken.load(Ordering::Relaxed) {
+                return MlirLogicalResult { value: 0 };
+            }
+            let matched = guard("rewrite pattern", op_loc(x), None, || unsafe {
+                let rewriter = Rewriter::from_raw(mlirPatternRewriterAsBase(r), false);
+                Some((body.run)(OperationRef::from_raw(x), &rewriter).is_ok())
             });
-            MlirLogicalResult { value: i8::from(ok) }
+            body.broken.fetch_or(matched.is_none(), Ordering::Relaxed);
+            MlirLogicalResult {
+                value: i8::from(matched == Some(true)),
+            }
         }
         let callbacks = MlirRewritePatternCallbacks {
             construct: None,
@@ -219,7 +283,11 @@ impl<'c> PatternSet<'c> {
                 benefit,
                 self.context.to_raw(),
                 callbacks,
-                Box::into_raw(Box::new(body)).cast(),
+                Box::into_raw(Box::new(Body {
+                    run: body,
+                    broken: AtomicBool::new(false),
+                }))
+                .cast(),
                 0,
                 std::ptr::null_mut(),
             );
@@ -227,16 +295,15 @@ impl<'c> PatternSet<'c> {
         }
     }
     /// Freezes the set.
-    pub(crate) fn freeze(mut self) -> Frozen {
-        self.owned = false;
+    pub(crate) fn freeze(self) -> Frozen {
+        // Freezing takes the patterns over and leaves an empty set behind, which `drop` destroys.
         Frozen(unsafe { mlirFreezeRewritePattern(self.raw) })
     }
 }
 impl Drop for PatternSet<'_> {
     fn drop(&mut self) {
         if self.owned {
-            // Freezing takes the patterns over, and destroying the frozen set destroys them.
-            unsafe { mlirFrozenRewritePatternSetDestroy(mlirFreezeRewritePattern(self.raw)) }
+            unsafe { mlirRewritePatternSetDestroy(self.raw) }
         }
     }
 }
@@ -251,12 +318,15 @@ impl Drop for Frozen {
 /// Applies patterns (and folding, and the erasure of dead ops) to everything in `op` until nothing changes.
 pub fn apply_greedily<'c>(op: OperationRef<'c, '_>, patterns: PatternSet<'c>) -> Res {
     let frozen = patterns.freeze();
-    unsafe {
+    unless_panic(op.location().to_raw(), || unsafe {
         let config = mlirGreedyRewriteDriverConfigCreate();
         let r = mlirApplyPatternsAndFoldGreedilyWithOp(op.to_raw(), frozen.0, config);
         mlirGreedyRewriteDriverConfigDestroy(config);
-        if r.value != 0 { Ok(()) } else { Err(Reported) }
-    }
+        if r.value != 0 {
+            return Ok(());
+        }
+        crate::Diag::op(&op, "the rewriting of what is in it does not come to an end").report()
+    })
 }
 
 /// A detached block; see [`crate::ext::block`].

@@ -19,22 +19,20 @@ fn with_argv(run: impl FnOnce(i32, *mut *mut c_char) -> i32) -> ExitCode {
     let argc = argv.len() as i32;
     argv.push(std::ptr::null_mut());
     match run(argc, argv.as_mut_ptr()) {
+        // Drivers of MLIR go on after a callback that failed; what panicked has been reported.
+        0 if crate::diag::any_panic() => ExitCode::FAILURE,
         0 => ExitCode::SUCCESS,
         code => ExitCode::from(code.clamp(1, 255) as u8),
     }
 }
 
-extern "C" fn check_file(name: MlirStringRef) -> bool {
-    let name = unsafe { raw::from_sr(name) };
-    // Standard input, bytecode and unreadable files are MLIR's own to report.
-    let Ok(text) = std::fs::read_to_string(name) else {
-        return true;
-    };
-    match crate::module::check_nesting(&text) {
+extern "C" fn check_source(name: MlirStringRef, text: MlirStringRef) -> bool {
+    let (name, text) = unsafe { (String::from_utf8_lossy(raw::bytes(name)), raw::bytes(text)) };
+    match crate::module::check_source(text) {
         Ok(()) => true,
-        Err((line, column)) => {
-            let max = crate::module::MAX_NESTING;
-            eprintln!("{name}:{line}:{column}: error: brackets nest more than {max} deep; flatten the regions here");
+        Err((line, column, what)) => {
+            let name = if name == "-" { "<stdin>" } else { &*name };
+            eprintln!("{name}:{line}:{column}: error: {what}");
             false
         }
     }
@@ -42,7 +40,7 @@ extern "C" fn check_file(name: MlirStringRef) -> bool {
 
 /// `mlir-opt` over `registry`: reads the process's own arguments.
 pub fn opt_main(tool: &str, registry: &DialectRegistry) -> ExitCode {
-    with_argv(|argc, argv| unsafe { raw::girih_opt_main(argc, argv, sr(tool), registry.to_raw(), check_file) })
+    with_argv(|argc, argv| unsafe { raw::girih_opt_main(argc, argv, sr(tool), registry.to_raw(), check_source) })
 }
 
 /// `mlir-lsp-server` over `registry`: speaks the language server protocol on standard input and output.

@@ -195,6 +195,57 @@ fn walk<'e>(elements: &'e [Element], f: &mut impl FnMut(&'e Element)) {
     }
 }
 
+/// Refuses what would print a text that does not read back. `anchor` is the index of a group's anchor.
+fn check(elements: &[Element], def: &OpDef, anchor: Option<usize>) -> Result<(), String> {
+    for (i, e) in elements.iter().enumerate() {
+        match e {
+            Element::Attribute(a) if anchor != Some(i) => {
+                let a = &def.attributes[*a];
+                if matches!(a.presence, Presence::Optional | Presence::Unit) {
+                    let m = format!(
+                        "`${}` need not be there; make it the anchor `^` of a group `(...)?`",
+                        a.name
+                    );
+                    return Err(m);
+                }
+            }
+            Element::Region(r) => {
+                let ambiguous = matches!(elements.get(i + 1), Some(Element::AttrDict));
+                if ambiguous && (def.regions[*r].variadic || anchor.is_some()) {
+                    return Err(
+                        "an attribute dictionary after regions that need not be there reads as one of them; \
+                                write `attr-dict` before, or `attr-dict-with-keyword`"
+                            .into(),
+                    );
+                }
+            }
+            Element::Group {
+                then,
+                anchor,
+                otherwise,
+            } => {
+                let starts = match then.first() {
+                    Some(Element::Literal(_)) => true,
+                    Some(Element::Operand(o)) => def.operands[*o].arity != Arity::One,
+                    Some(Element::Region(r)) => !def.regions[*r].variadic,
+                    _ => false,
+                };
+                if !starts {
+                    return Err(
+                        "a group `(...)?` must start with a literal, a region, or an operand that need not \
+                                be there"
+                            .into(),
+                    );
+                }
+                check(then, def, Some(*anchor))?;
+                check(otherwise, def, None)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// What has been read so far.
 struct State<'c> {
     operands: Vec<Vec<Operand>>,
@@ -248,6 +299,10 @@ impl Format {
         if !dict {
             return Err("`attr-dict` is missing".into());
         }
+        if def.has_result_segments() && !result_typed.iter().all(|t| *t) {
+            return Err("several result groups vary in size, so each needs its own `type(...)`".into());
+        }
+        check(&elements, def, None)?;
         Ok(Format(elements))
     }
 
@@ -331,10 +386,11 @@ impl Format {
             }
         }
         if def.has_result_segments() {
+            // The format spells every group's types: `check` saw to it.
             let sizes: Vec<_> = s
                 .result_types
                 .iter()
-                .map(|t| t.as_ref().map_or(1, |t| t.len() as i32))
+                .map(|t| t.as_ref().map_or(0, |t| t.len() as i32))
                 .collect();
             p.set_attribute(
                 "resultSegmentSizes",
@@ -396,14 +452,16 @@ fn read<'c>(e: &Element, def: &OpDef, p: &OpParser<'c>, s: &mut State<'c>) -> Re
         Element::Region(i) => {
             let d = def.regions[*i];
             if d.variadic {
-                while p.optional_region(&[])?.is_some() {}
+                while p.region_if_present(&[])?.is_some() {}
                 return Ok(());
             }
             p.region(&[]).map(|_| ())
         }
         Element::Successor(i) => {
-            p.successor()?;
-            if def.successors[*i].variadic {
+            if !def.successors[*i].variadic {
+                return p.successor();
+            }
+            if p.optional_successor()? {
                 while p.optional_token(Token::Comma) {
                     p.successor()?;
                 }
@@ -445,11 +503,7 @@ fn read<'c>(e: &Element, def: &OpDef, p: &OpParser<'c>, s: &mut State<'c>) -> Re
         }
         Element::AttrDict => p.attr_dict(),
         Element::AttrDictWithKeyword => p.attr_dict_with_keyword(),
-        Element::Group {
-            then,
-            anchor,
-            otherwise,
-        } => {
+        Element::Group { then, otherwise, .. } => {
             let present = match &then[0] {
                 Element::Literal(text) => match Token::from_spelling(text) {
                     Some(t) => p.optional_token(t),
@@ -470,9 +524,13 @@ fn read<'c>(e: &Element, def: &OpDef, p: &OpParser<'c>, s: &mut State<'c>) -> Re
                 _ => false,
             };
             if !present {
-                // An absent region is still a region.
-                if matches!(then[*anchor], Element::Region(_)) && !matches!(then[0], Element::Region(_)) {
-                    p.optional_region(&[])?;
+                // An absent region is still a region; one that opens the group has been added already.
+                for e in &then[1..] {
+                    if let Element::Region(i) = e
+                        && !def.regions[*i].variadic
+                    {
+                        p.empty_region();
+                    }
                 }
                 return otherwise.iter().try_for_each(|e| read(e, def, p, s));
             }
@@ -557,6 +615,7 @@ impl<'c: 'a, 'a> Writer<'_, 'c, 'a> {
             Element::ResultType(i) => !crate::op::result_group(self.op, self.def, self.def.results[*i].name).is_empty(),
             Element::AllResultTypes => self.op.result_count() > 0,
             Element::AllOperandTypes => self.op.operand_count() > 0,
+            Element::Successor(i) => self.op.successor_count() > *i,
             _ => true,
         }
     }
@@ -608,12 +667,14 @@ impl<'c: 'a, 'a> Writer<'_, 'c, 'a> {
                 }
             }
             Element::Successor(i) => {
-                self.gap();
                 let last = if def.successors[*i].variadic {
                     op.successor_count()
                 } else {
                     i + 1
                 };
+                if last > *i {
+                    self.gap();
+                }
                 for (k, b) in op.successors().enumerate().take(last).skip(*i) {
                     if k > *i {
                         p.text(", ");

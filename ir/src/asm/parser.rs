@@ -1,6 +1,6 @@
 //! MLIR's assembly parser, for types and attributes ([`Parser`]) and for ops ([`OpParser`]).
 use crate::{
-    diag::{Diag, Reported, Res, guard},
+    diag::{Diag, Place, Reported, Res, guard},
     raw::{self, Ptr, sr},
 };
 use melior::{
@@ -102,6 +102,22 @@ impl<'c> RegionArgument<'c> {
             PhantomData,
         )
     }
+    /// The same argument with a type.
+    pub fn with_type(self, ty: Type<'c>) -> Self {
+        RegionArgument(
+            raw::Argument {
+                ty: ty.to_raw(),
+                ..self.0
+            },
+            PhantomData,
+        )
+    }
+    /// The argument's name without `%`.
+    pub fn name(&self) -> String {
+        unsafe { raw::from_sr(self.0.name.name) }
+            .trim_start_matches('%')
+            .to_owned()
+    }
     /// The argument's type, if it was written with one.
     pub fn ty(&self) -> Option<Type<'c>> {
         (!self.0.ty.ptr.is_null()).then(|| unsafe { Type::from_raw(self.0.ty) })
@@ -184,11 +200,12 @@ impl<'c> Parser<'c> {
         ok(unsafe { raw::girih_parse_float(self.raw, &mut v) })?;
         Ok(v)
     }
-    /// Requires a quoted string.
+    /// Requires a quoted string that is UTF-8.
     pub fn string(&self) -> Res<String> {
-        let mut s = String::new();
-        tri(unsafe { raw::girih_parse_string(self.raw, false, (&raw mut s).cast(), raw::push_string) })?;
-        Ok(s)
+        let at = self.loc();
+        let mut s: Vec<u8> = vec![];
+        tri(unsafe { raw::girih_parse_string(self.raw, false, (&raw mut s).cast(), raw::push_bytes) })?;
+        String::from_utf8(s).or_else(|_| self.error(at, "expected a string in UTF-8").report())
     }
     /// Requires `@name`; gives the name as a string attribute.
     pub fn symbol(&self) -> Res<Attribute<'c>> {
@@ -238,17 +255,22 @@ impl<'c> Parser<'c> {
     /// A comma-separated list.
     pub fn list<T>(&self, delimiter: Delimiter, element: impl FnMut() -> Res<T>) -> Res<Vec<T>> {
         struct State<T, F> {
+            parser: Ptr,
             items: Vec<T>,
             element: F,
         }
         extern "C" fn call<T, F: FnMut() -> Res<T>>(data: Ptr) -> bool {
-            guard("list parser", None, false, || {
-                let s = unsafe { &mut *data.cast::<State<T, F>>() };
+            let s = unsafe { &mut *data.cast::<State<T, F>>() };
+            guard("list parser", Place::Parser(s.parser), false, || {
                 (s.element)().map(|x| s.items.push(x)).is_ok()
             })
         }
         fn run<T, F: FnMut() -> Res<T>>(p: Ptr, delimiter: Delimiter, element: F) -> Res<Vec<T>> {
-            let mut s = State { items: vec![], element };
+            let mut s = State {
+                parser: p,
+                items: vec![],
+                element,
+            };
             ok(unsafe { raw::girih_parse_list(p, delimiter as i32, (&raw mut s).cast(), call::<T, F>) })?;
             Ok(s.items)
         }
@@ -330,14 +352,28 @@ impl<'c> OpParser<'c> {
         })?;
         Ok(self.region_at(n))
     }
-    /// Adds a region, and parses its body if a `{` is next; else it stays empty.
-    pub fn optional_region(&self, arguments: &[RegionArgument<'c>]) -> Res<Option<RegionRef<'c, 'c>>> {
+    /// Adds a region that stays empty.
+    pub fn empty_region(&self) -> RegionRef<'c, 'c> {
+        let n = self.region_count();
+        unsafe { raw::girih_state_add_region(self.state) };
+        self.region_at(n)
+    }
+    /// Adds a region and parses its body if a `{` is next; else adds none.
+    pub fn region_if_present(&self, arguments: &[RegionArgument<'c>]) -> Res<Option<RegionRef<'c, 'c>>> {
         let args: Vec<_> = arguments.iter().map(|a| a.0).collect();
         let n = self.region_count();
         let found = tri(unsafe {
             raw::girih_parse_region(self.parser.raw, self.state, true, args.len() as isize, args.as_ptr())
         })?;
         Ok(found.then(|| self.region_at(n)))
+    }
+    /// Adds a region, and parses its body if a `{` is next; else it stays empty.
+    pub fn optional_region(&self, arguments: &[RegionArgument<'c>]) -> Res<Option<RegionRef<'c, 'c>>> {
+        let found = self.region_if_present(arguments)?;
+        if found.is_none() {
+            self.empty_region();
+        }
+        Ok(found)
     }
     fn region_count(&self) -> usize {
         let mut n = 0;

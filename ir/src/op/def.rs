@@ -291,6 +291,34 @@ impl OpDef {
         };
         range(self.results, name, op.result_count(), sizes)
     }
+    /// What an interface needs and the declaration lacks.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let attribute = |name: &str| self.attributes.iter().any(|a| a.name == name);
+        let (function, symbol) = (self.implements(Interface::Function), self.implements(Interface::Symbol));
+        if (function || symbol) && !attribute("sym_name") {
+            return Some("a symbol needs the attribute `sym_name`".into());
+        }
+        if function && !attribute("function_type") {
+            return Some("a function needs the attribute `function_type`".into());
+        }
+        if function && (self.regions.len() != 1 || self.regions[0].variadic) {
+            return Some("a function needs exactly one region".into());
+        }
+        if self.implements(Interface::Call) && !attribute("callee") {
+            return Some("a call needs the attribute `callee`".into());
+        }
+        let before_last = |variadic: &mut dyn Iterator<Item = bool>| {
+            let all: Vec<_> = variadic.collect();
+            all.iter().rev().skip(1).any(|v| *v)
+        };
+        if before_last(&mut self.regions.iter().map(|r| r.variadic)) {
+            return Some("only the last region can be variadic".into());
+        }
+        if before_last(&mut self.successors.iter().map(|s| s.variadic)) {
+            return Some("only the last successor can be variadic".into());
+        }
+        None
+    }
     /// Whether the declaration lists an interface.
     pub fn implements(&self, i: Interface) -> bool {
         self.interfaces.contains(&i)

@@ -1,8 +1,11 @@
 //! From a declaration to the shim's table of C functions. Each function guards against panics.
-use super::{Assembly, Branch, EffectSink, EffectsDef, Fold, Interface, OpRegistration, Presence, Symbols, verify};
+use super::{
+    Assembly, Branch, EffectSink, EffectsDef, Fold, Interface, OpRegistration, Presence, Speculatability, Symbols,
+    Trait, verify,
+};
 use crate::{
     asm::{OpParser, Printer, format::Format},
-    diag::{guard, op_loc},
+    diag::{Place, guard, op_loc},
     raw::{self, Ptr, sr},
     rewrite::PatternSet,
 };
@@ -29,6 +32,14 @@ fn branch_index(b: Branch) -> isize {
         Branch::Region(i) => i as isize,
     }
 }
+fn check_operands(x: MlirOperation, first: usize, count: usize) {
+    let n = unsafe { mlirOperationGetNumOperands(x) } as usize;
+    assert!(
+        first + count <= n,
+        "operands {first}..{} are to be passed on; the op has {n}",
+        first + count
+    );
+}
 fn index_branch(i: isize) -> Branch {
     if i < 0 {
         Branch::Parent
@@ -37,12 +48,14 @@ fn index_branch(i: isize) -> Branch {
     }
 }
 
+extern "C" fn verify_declared(p: Ptr, x: MlirOperation) -> bool {
+    guard("verifier", op_loc(x), false, || unsafe {
+        verify::verify(op(x), data(p).op.def).is_ok()
+    })
+}
 extern "C" fn verify_op(p: Ptr, x: MlirOperation) -> bool {
     guard("verifier", op_loc(x), false, || unsafe {
-        let d = data(p);
-        verify::verify(op(x), d.op.def)
-            .and_then(|()| (d.op.fns.verify)(op(x)))
-            .is_ok()
+        (data(p).op.fns.verify)(op(x)).is_ok()
     })
 }
 extern "C" fn verify_regions(p: Ptr, x: MlirOperation) -> bool {
@@ -53,7 +66,7 @@ extern "C" fn verify_regions(p: Ptr, x: MlirOperation) -> bool {
 extern "C" fn parse(p: Ptr, parser: Ptr, state: Ptr) -> bool {
     guard(
         "parser",
-        Some(unsafe { raw::girih_state_loc(state) }),
+        Place::At(unsafe { raw::girih_state_loc(state) }),
         false,
         || unsafe {
             let (d, parser) = (data(p), OpParser::new(parser, state));
@@ -82,6 +95,12 @@ extern "C" fn fold(p: Ptr, x: MlirOperation, n: isize, operands: *const MlirAttr
         let Some(results) = (data(p).op.fns.fold)(op(x), &operands) else {
             return false;
         };
+        let want = mlirOperationGetNumResults(x) as usize;
+        assert!(
+            results.is_empty() || results.len() == want,
+            "the folder gave {} results; the op has {want}",
+            results.len()
+        );
         for r in results {
             match r {
                 Fold::Value(v) => raw::girih_fold_push_value(sink, v.to_raw()),
@@ -92,13 +111,15 @@ extern "C" fn fold(p: Ptr, x: MlirOperation, n: isize, operands: *const MlirAttr
     })
 }
 extern "C" fn canonicalizers(p: Ptr, set: MlirRewritePatternSet, c: MlirContext) {
-    guard("canonicalisation patterns", None, (), || unsafe {
+    let what = unsafe { format!("canonicalisation patterns of '{}'", data(p).op.def.name) };
+    guard(&what, Place::In(c), (), || unsafe {
         let mut set = PatternSet::borrowed(set, crate::context(ContextRef::from_raw(c)));
         (data(p).op.fns.canonicalize)(&mut set);
     })
 }
 extern "C" fn defaults(p: Ptr, c: MlirContext, sink: Ptr, set: extern "C" fn(Ptr, MlirStringRef, MlirAttribute)) {
-    guard("default attributes", None, (), || unsafe {
+    let what = unsafe { format!("default attributes of '{}'", data(p).op.def.name) };
+    guard(&what, Place::In(c), (), || unsafe {
         let context = crate::context(ContextRef::from_raw(c));
         for a in data(p).op.def.attributes {
             if let Presence::Default(value) = a.presence {
@@ -133,8 +154,10 @@ extern "C" fn speculatability(p: Ptr, x: MlirOperation) -> i32 {
         let d = data(p);
         if d.op.def.implements(Interface::Speculatable) {
             (d.op.fns.speculatability)(op(x)) as i32
+        } else if d.op.def.traits.contains(&Trait::RecursivelySpeculatable) {
+            Speculatability::Recursive as i32
         } else {
-            1 // declared pure: nothing keeps it from being speculated
+            Speculatability::Always as i32 // declared pure: nothing keeps it from being speculated
         }
     })
 }
@@ -155,7 +178,10 @@ extern "C" fn block_argument_names(p: Ptr, x: MlirOperation, r: MlirRegion, name
 extern "C" fn successor_regions(p: Ptr, x: MlirOperation, from: isize, sink: Ptr) {
     guard("region successors", op_loc(x), (), || unsafe {
         let from = (from >= 0).then_some(from as usize);
+        let regions = mlirOperationGetNumRegions(x);
         for b in (data(p).op.fns.successor_regions)(op(x), from) {
+            let i = branch_index(b);
+            assert!(i < regions, "the op has no region #{i} to go to");
             raw::girih_successor_push(sink, x, branch_index(b));
         }
     })
@@ -163,12 +189,14 @@ extern "C" fn successor_regions(p: Ptr, x: MlirOperation, from: isize, sink: Ptr
 extern "C" fn entry_operands(p: Ptr, x: MlirOperation, to: isize, first: *mut isize, count: *mut isize) {
     guard("entry operands", op_loc(x), (), || unsafe {
         let (f, n) = (data(p).op.fns.entry_operands)(op(x), index_branch(to));
+        check_operands(x, f, n);
         (*first, *count) = (f as isize, n as isize);
     })
 }
 extern "C" fn terminator_operands(p: Ptr, x: MlirOperation, to: isize, first: *mut isize, count: *mut isize) {
     guard("terminator operands", op_loc(x), (), || unsafe {
         let (f, n) = (data(p).op.fns.terminator_operands)(op(x), index_branch(to));
+        check_operands(x, f, n);
         (*first, *count) = (f as isize, n as isize);
     })
 }
@@ -198,7 +226,12 @@ pub(crate) fn register(dialect: Ptr, registration: &'static OpRegistration) {
     };
     let has = |i| def.implements(i);
     let known = !matches!(def.effects, EffectsDef::Unknown);
-    let declared_pure = matches!(def.effects, EffectsDef::Known([]));
+    let speculates = matches!(def.effects, EffectsDef::Known([]))
+        || has(Interface::Speculatable)
+        || def.traits.contains(&Trait::RecursivelySpeculatable);
+    if let Some(fault) = def.fault() {
+        panic!("declaration of '{}': {fault}", def.name);
+    }
     let hooks = raw::OpHooks {
         data: Box::into_raw(Box::new(Registered {
             op: registration,
@@ -206,6 +239,7 @@ pub(crate) fn register(dialect: Ptr, registration: &'static OpRegistration) {
         }))
         .cast(),
         drop: raw::drop_box::<Registered>,
+        verify_declared,
         verify: verify_op,
         verify_regions,
         parse: (!matches!(def.assembly, Assembly::Generic)).then_some(parse),
@@ -218,7 +252,7 @@ pub(crate) fn register(dialect: Ptr, registration: &'static OpRegistration) {
             .any(|a| matches!(a.presence, Presence::Default(_)))
             .then_some(defaults),
         effects: known.then_some(effects),
-        speculatability: (declared_pure || has(Interface::Speculatable)).then_some(speculatability),
+        speculatability: speculates.then_some(speculatability),
         result_names: has(Interface::ResultNames).then_some(result_names),
         block_argument_names: has(Interface::BlockArgumentNames).then_some(block_argument_names),
         successor_regions: has(Interface::RegionBranch).then_some(successor_regions),
@@ -233,11 +267,11 @@ pub(crate) fn register(dialect: Ptr, registration: &'static OpRegistration) {
     let mut traits: Vec<i32> = def.traits.iter().map(|t| *t as i32).collect();
     let mut names: Vec<_> = def.attributes.iter().map(|a| a.name).collect();
     if def.has_operand_segments() {
-        traits.push(super::Trait::AttrSizedOperandSegments as i32);
+        traits.push(Trait::AttrSizedOperandSegments as i32);
         names.push("operandSegmentSizes");
     }
     if def.has_result_segments() {
-        traits.push(super::Trait::AttrSizedResultSegments as i32);
+        traits.push(Trait::AttrSizedResultSegments as i32);
         names.push("resultSegmentSizes");
     }
     let names: Vec<_> = names.into_iter().map(sr).collect();

@@ -79,10 +79,14 @@ pub struct EffectSink {
 impl EffectSink {
     /// An effect on the memory that an operand points to.
     pub fn operand(&self, kind: EffectKind, index: usize) {
+        let n = unsafe { mlirOperationGetNumOperands(self.op) };
+        assert!(index < n as usize, "an effect on operand #{index}; the op has {n}");
         unsafe { raw::girih_effect_push(self.sink, self.op, kind as i32, index as isize, -1) }
     }
     /// An effect on the memory that a result points to.
     pub fn result(&self, kind: EffectKind, index: usize) {
+        let n = unsafe { mlirOperationGetNumResults(self.op) };
+        assert!(index < n as usize, "an effect on result #{index}; the op has {n}");
         unsafe { raw::girih_effect_push(self.sink, self.op, kind as i32, -1, index as isize) }
     }
     /// An effect on memory that no value names.
@@ -271,9 +275,4 @@ impl<'c> OpBuild<'c> {
             // Building fails only where result types are to be inferred, which is never asked for here.
             .expect("an op with explicit result types can be built")
     }
-}
-
-/// Gives access to an op's own hooks data in tests and tools: whether C++ or Rust defines it.
-pub fn is_declared_in_rust(op: OperationRef<'_, '_>, def: &OpDef) -> bool {
-    op.full_name() == def.name
 }

@@ -261,6 +261,15 @@ impl GlobalMemory {
         )
     }
 
+    /// Loads 1, 2, 4 or 8 bytes at a multiple of their number, zero-extended.
+    #[inline]
+    pub fn load(&self, addr: u64, bytes: u64) -> Result<u64, Fault> {
+        let region = self.find(addr, bytes)?;
+        let offset = addr - region.base;
+        let word = region.words[(offset / 8) as usize].load(Ordering::Acquire) >> (offset % 8 * 8);
+        Ok(if bytes == 8 { word } else { word & ((1 << (bytes * 8)) - 1) })
+    }
+
     fn find_writable(&self, addr: u64, bytes: u64) -> Result<&Region, Fault> {
         let region = self.find(addr, bytes)?;
         match region.access {

@@ -86,3 +86,25 @@ pub fn both2(a: u32, b: u32, f: impl Fn(u32, u32) -> u32) -> u32 {
 pub fn both3(a: u32, b: u32, c: u32, f: impl Fn(u32, u32, u32) -> u32) -> u32 {
     f(a & 0xffff, b & 0xffff, c & 0xffff) & 0xffff | f(a >> 16, b >> 16, c >> 16) << 16
 }
+
+/// Minimum or maximum by the rules of the instruction: a NaN loses unless `.NaN`, -0 is below +0.
+pub fn extreme(half: Half, a: u32, b: u32, flush: bool, max: bool, nan: bool, xorsign: bool) -> u32 {
+    let (mut a, mut b) = if flush { (half.flush(a), half.flush(b)) } else { (a, b) };
+    let sign = if xorsign { (a ^ b) & 0x8000 } else { 0 };
+    if xorsign {
+        (a, b) = (a & 0x7fff, b & 0x7fff);
+    }
+    let (a_nan, b_nan) = (half.is_nan(a), half.is_nan(b));
+    if a_nan && b_nan || nan && (a_nan || b_nan) {
+        return NAN16;
+    }
+    let chosen = if a_nan {
+        b
+    } else if b_nan {
+        a
+    } else {
+        let key = |v: u32| if v & 0x8000 != 0 { -((v & 0x7fff) as i32) - 1 } else { v as i32 };
+        if (key(a) > key(b)) == max { a } else { b }
+    };
+    chosen | sign
+}

@@ -1,0 +1,409 @@
+//! Single and double precision (PTX ISA 9.7.3).
+//!
+//! Round-to-nearest instructions without saturation run on the host's own arithmetic, a whole warp at a time. Everything
+//! else carries its modifiers in a constant operand and is computed lane by lane.
+use super::function::{FunctionDecoder, Operands, Result};
+use super::mixed::{lanes32, lanes64, mixed};
+use super::modifiers::Modifiers;
+use super::types::Ty;
+use crate::isa::{F1, F2, F3, G2, Mixed, Op, Outcome, Value};
+use crate::number::{F32, F64, NAN32, Rounding, approx, bits32, flush32, saturate32, soft};
+use crate::ptx::Operand;
+
+/// The modifiers of an instruction as a number, for the constant operand of the general forms.
+fn encode(rounding: Rounding, flush: bool, saturate: bool) -> u64 {
+    rounding as u64 | u64::from(flush) << 3 | u64::from(saturate) << 4
+}
+
+struct Mode {
+    rounding: Rounding,
+    flush: bool,
+    saturate: bool,
+}
+
+impl Mode {
+    fn decode(bits: u64) -> Mode {
+        let rounding = match bits & 7 {
+            0 => Rounding::Nearest,
+            1 => Rounding::NearestAway,
+            2 => Rounding::Zero,
+            3 => Rounding::Up,
+            _ => Rounding::Down,
+        };
+        Mode { rounding, flush: bits & 8 != 0, saturate: bits & 16 != 0 }
+    }
+    fn operand(&self, x: u64) -> u64 {
+        if self.flush { flush32(x as u32).into() } else { x & 0xffff_ffff }
+    }
+    fn result(&self, x: u64) -> u64 {
+        let mut x = x as u32;
+        if f32::from_bits(x).is_nan() {
+            x = NAN32;
+        }
+        if self.flush {
+            x = flush32(x);
+        }
+        if self.saturate {
+            x = saturate32(x);
+        }
+        x.into()
+    }
+}
+
+const NEGATE32: u64 = 1 << 31;
+const NEGATE64: u64 = 1 << 63;
+
+fn f(x: u32) -> f32 {
+    f32::from_bits(x)
+}
+fn g(x: u64) -> f64 {
+    f64::from_bits(x)
+}
+
+/// Minimum or maximum: a NaN loses unless `nan`, -0 is below +0.
+fn extreme32(a: u32, b: u32, max: bool, nan: bool) -> u32 {
+    let (x, y) = (f(a), f(b));
+    if nan && (x.is_nan() || y.is_nan()) || x.is_nan() && y.is_nan() {
+        return NAN32;
+    }
+    if x.is_nan() {
+        return b;
+    }
+    if y.is_nan() {
+        return a;
+    }
+    let less = x < y || x == y && a >> 31 > b >> 31;
+    if less == max { b } else { a }
+}
+
+fn extreme64(a: u64, b: u64, max: bool) -> u64 {
+    let (x, y) = (g(a), g(b));
+    if x.is_nan() && y.is_nan() {
+        return 0x7fff_ffff_ffff_ffff;
+    }
+    if x.is_nan() {
+        return b;
+    }
+    if y.is_nan() {
+        return a;
+    }
+    let less = x < y || x == y && a >> 63 > b >> 63;
+    if less == max { b } else { a }
+}
+
+fn xorsign(a: u32, b: u32, max: bool, nan: bool) -> u32 {
+    let result = extreme32(a & 0x7fff_ffff, b & 0x7fff_ffff, max, nan);
+    if f(result).is_nan() { result } else { result | (a ^ b) & 0x8000_0000 }
+}
+
+impl<'m> FunctionDecoder<'_, 'm> {
+    /// Floating-point forms of instructions that may also be integer ones; false when the type says that they are.
+    pub(super) fn float(&mut self, name: &str, mods: &mut Modifiers<'m>, operands: &Operands<'m>) -> Result<bool> {
+        const TYPES: [&str; 6] = ["f32", "f64", "f16", "f16x2", "bf16", "bf16x2"];
+        let Some(ty) = TYPES.iter().find(|t| mods.has(t)).and_then(|t| Ty::parse(t)) else {
+            return Ok(false);
+        };
+        mods.take(ty.name());
+        if let Some((half, pair)) = ty.half() {
+            self.half(name, ty, half, pair, mods, operands)?;
+            return Ok(true);
+        }
+        let approximate = mods.take("approx");
+        let full = mods.take("full");
+        let rounding = mods.rounding();
+        let flush = mods.take("ftz");
+        let saturate = mods.take("sat");
+        if let Some(Rounding::NearestAway) = rounding {
+            return Err("`.rna` does not exist here".to_owned());
+        }
+        let mode = encode(rounding.unwrap_or(Rounding::Nearest), flush, saturate);
+        let plain = rounding.is_none_or(|r| r == Rounding::Nearest) && !saturate;
+        if ty == Ty::F64 {
+            self.double(name, approximate, flush, rounding, mode, operands)?;
+        } else {
+            self.single(name, approximate, full, flush, plain, mode, mods, operands)?;
+        }
+        Ok(true)
+    }
+
+    fn with_mode(&mut self, d: Value, mut sources: Vec<Value>, mode: u64, function: Mixed) {
+        sources.push(self.constant(mode.into(), 32));
+        self.emit_mixed(function, d, &sources);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn single(
+        &mut self,
+        name: &str,
+        approximate: bool,
+        full: bool,
+        flush: bool,
+        plain: bool,
+        mode: u64,
+        mods: &mut Modifiers<'m>,
+        operands: &Operands<'m>,
+    ) -> Result<()> {
+        match name {
+            "add" | "sub" | "mul" => {
+                let (d, s) = self.operands(operands, Ty::F32, 2)?;
+                let fast: F2 = match (name, flush) {
+                    ("add", false) => lanes32!(|a, b| bits32(f(a) + f(b))),
+                    ("sub", false) => lanes32!(|a, b| bits32(f(a) - f(b))),
+                    (_, false) => lanes32!(|a, b| bits32(f(a) * f(b))),
+                    ("add", true) => lanes32!(|a, b| flush32(bits32(f(flush32(a)) + f(flush32(b))))),
+                    ("sub", true) => lanes32!(|a, b| flush32(bits32(f(flush32(a)) - f(flush32(b))))),
+                    (_, true) => lanes32!(|a, b| flush32(bits32(f(flush32(a)) * f(flush32(b))))),
+                };
+                if plain {
+                    self.binary32(d, &s, fast);
+                } else {
+                    let general: Mixed = match name {
+                        "add" => mixed!(|a, b, m| {
+                            let m = Mode::decode(m);
+                            m.result(soft::add(F32, m.operand(a), m.operand(b), m.rounding))
+                        }),
+                        "sub" => mixed!(|a, b, m| {
+                            let m = Mode::decode(m);
+                            m.result(soft::add(F32, m.operand(a), m.operand(b) ^ NEGATE32, m.rounding))
+                        }),
+                        _ => mixed!(|a, b, m| {
+                            let m = Mode::decode(m);
+                            m.result(soft::mul(F32, m.operand(a), m.operand(b), m.rounding))
+                        }),
+                    };
+                    self.with_mode(d, s, mode, general);
+                }
+            }
+            "fma" | "mad" => {
+                let (d, s) = self.operands(operands, Ty::F32, 3)?;
+                let fast: F3 = if flush {
+                    lanes32!(|a, b, c| flush32(bits32(f(flush32(a)).mul_add(f(flush32(b)), f(flush32(c))))))
+                } else {
+                    lanes32!(|a, b, c| bits32(f(a).mul_add(f(b), f(c))))
+                };
+                if plain {
+                    self.ternary32(d, &s, fast);
+                } else {
+                    self.with_mode(d, s, mode, mixed!(|a, b, c, m| {
+                        let m = Mode::decode(m);
+                        m.result(soft::fma(F32, m.operand(a), m.operand(b), m.operand(c), m.rounding))
+                    }));
+                }
+            }
+            "div" => {
+                let (d, s) = self.operands(operands, Ty::F32, 2)?;
+                let function: Mixed = if approximate {
+                    mixed!(|a, b, m| {
+                        let m = Mode::decode(m);
+                        m.result(approx::div(m.operand(a) as u32, m.operand(b) as u32, false).into())
+                    })
+                } else if full {
+                    mixed!(|a, b, m| {
+                        let m = Mode::decode(m);
+                        m.result(approx::div(m.operand(a) as u32, m.operand(b) as u32, true).into())
+                    })
+                } else {
+                    mixed!(|a, b, m| {
+                        let m = Mode::decode(m);
+                        m.result(soft::div(F32, m.operand(a), m.operand(b), m.rounding))
+                    })
+                };
+                self.with_mode(d, s, mode, function);
+            }
+            "rcp" | "sqrt" => {
+                let (d, s) = self.operands(operands, Ty::F32, 1)?;
+                let function: Mixed = match (name, approximate) {
+                    ("rcp", true) => mixed!(|a, m| {
+                        let m = Mode::decode(m);
+                        m.result(approx::rcp(m.operand(a) as u32).into())
+                    }),
+                    ("rcp", false) => mixed!(|a, m| {
+                        let m = Mode::decode(m);
+                        m.result(soft::div(F32, 0x3f80_0000, m.operand(a), m.rounding))
+                    }),
+                    (_, true) => mixed!(|a, m| {
+                        let m = Mode::decode(m);
+                        m.result(approx::sqrt(m.operand(a) as u32).into())
+                    }),
+                    (_, false) => mixed!(|a, m| {
+                        let m = Mode::decode(m);
+                        m.result(soft::sqrt(F32, m.operand(a), m.rounding))
+                    }),
+                };
+                self.with_mode(d, s, mode, function);
+            }
+            "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh" => {
+                if !approximate {
+                    return Err("`.approx` is missing".to_owned());
+                }
+                let (d, s) = self.operands(operands, Ty::F32, 1)?;
+                let function: Mixed = match name {
+                    "rsqrt" => approximation!(approx::rsqrt),
+                    "sin" => approximation!(approx::sin),
+                    "cos" => approximation!(approx::cos),
+                    "lg2" => approximation!(approx::lg2),
+                    "ex2" => approximation!(approx::ex2),
+                    _ => approximation!(approx::tanh),
+                };
+                self.with_mode(d, s, mode, function);
+            }
+            "min" | "max" => {
+                let nan = mods.take("NaN");
+                let xor = mods.take("xorsign") && mods.take("abs");
+                if operands.len() == 4 {
+                    return Err("minima and maxima of three operands are not simulated".to_owned());
+                }
+                let (d, s) = self.operands(operands, Ty::F32, 2)?;
+                let function: F2 = match (name == "max", nan, xor, flush) {
+                    (false, false, false, false) => lanes32!(|a, b| extreme32(a, b, false, false)),
+                    (false, true, false, false) => lanes32!(|a, b| extreme32(a, b, false, true)),
+                    (true, false, false, false) => lanes32!(|a, b| extreme32(a, b, true, false)),
+                    (true, true, false, false) => lanes32!(|a, b| extreme32(a, b, true, true)),
+                    (false, false, false, true) => lanes32!(|a, b| extreme32(flush32(a), flush32(b), false, false)),
+                    (false, true, false, true) => lanes32!(|a, b| extreme32(flush32(a), flush32(b), false, true)),
+                    (true, false, false, true) => lanes32!(|a, b| extreme32(flush32(a), flush32(b), true, false)),
+                    (true, true, false, true) => lanes32!(|a, b| extreme32(flush32(a), flush32(b), true, true)),
+                    (false, false, true, false) => lanes32!(|a, b| xorsign(a, b, false, false)),
+                    (false, true, true, false) => lanes32!(|a, b| xorsign(a, b, false, true)),
+                    (true, false, true, false) => lanes32!(|a, b| xorsign(a, b, true, false)),
+                    (true, true, true, false) => lanes32!(|a, b| xorsign(a, b, true, true)),
+                    (max, nan, true, true) => match (max, nan) {
+                        (false, false) => lanes32!(|a, b| xorsign(flush32(a), flush32(b), false, false)),
+                        (false, true) => lanes32!(|a, b| xorsign(flush32(a), flush32(b), false, true)),
+                        (true, false) => lanes32!(|a, b| xorsign(flush32(a), flush32(b), true, false)),
+                        (true, true) => lanes32!(|a, b| xorsign(flush32(a), flush32(b), true, true)),
+                    },
+                };
+                self.binary32(d, &s, function);
+            }
+            "abs" | "neg" => {
+                let (d, s) = self.operands(operands, Ty::F32, 1)?;
+                let function: F1 = match (name, flush) {
+                    ("abs", false) => lanes32!(|a| a & 0x7fff_ffff),
+                    ("abs", true) => lanes32!(|a| flush32(a) & 0x7fff_ffff),
+                    (_, false) => lanes32!(|a| a ^ 0x8000_0000),
+                    (_, true) => lanes32!(|a| flush32(a) ^ 0x8000_0000),
+                };
+                self.emit(Op::Unary32(function, d.slot, s[0].slot));
+            }
+            "copysign" => {
+                let (d, s) = self.operands(operands, Ty::F32, 2)?;
+                self.binary32(d, &s, lanes32!(|a, b| b & 0x7fff_ffff | a & 0x8000_0000));
+            }
+            "testp" => self.test(Ty::F32, mods, operands)?,
+            _ => return Err("this instruction has no single-precision form".to_owned()),
+        }
+        Ok(())
+    }
+
+    fn double(
+        &mut self,
+        name: &str,
+        approximate: bool,
+        flush: bool,
+        rounding: Option<Rounding>,
+        mode: u64,
+        operands: &Operands<'m>,
+    ) -> Result<()> {
+        let nearest = rounding.is_none_or(|r| r == Rounding::Nearest);
+        match name {
+            "add" | "sub" | "mul" => {
+                let (d, s) = self.operands(operands, Ty::F64, 2)?;
+                let fast: G2 = match name {
+                    "add" => lanes64!(|a, b| (g(a) + g(b)).to_bits()),
+                    "sub" => lanes64!(|a, b| (g(a) - g(b)).to_bits()),
+                    _ => lanes64!(|a, b| (g(a) * g(b)).to_bits()),
+                };
+                if nearest {
+                    self.binary64(d, &s, fast);
+                } else {
+                    let general: Mixed = match name {
+                        "add" => mixed!(|a, b, m| soft::add(F64, a, b, Mode::decode(m).rounding)),
+                        "sub" => mixed!(|a, b, m| soft::add(F64, a, b ^ NEGATE64, Mode::decode(m).rounding)),
+                        _ => mixed!(|a, b, m| soft::mul(F64, a, b, Mode::decode(m).rounding)),
+                    };
+                    self.with_mode(d, s, mode, general);
+                }
+            }
+            "fma" | "mad" => {
+                let (d, s) = self.operands(operands, Ty::F64, 3)?;
+                if nearest {
+                    self.ternary64(d, &s, lanes64!(|a, b, c| g(a).mul_add(g(b), g(c)).to_bits()));
+                } else {
+                    self.with_mode(d, s, mode, mixed!(|a, b, c, m| soft::fma(F64, a, b, c, Mode::decode(m).rounding)));
+                }
+            }
+            "div" => {
+                let (d, s) = self.operands(operands, Ty::F64, 2)?;
+                self.with_mode(d, s, mode, mixed!(|a, b, m| soft::div(F64, a, b, Mode::decode(m).rounding)));
+            }
+            "rcp" | "sqrt" | "rsqrt" => {
+                let (d, s) = self.operands(operands, Ty::F64, 1)?;
+                let function: Mixed = match (name, approximate && flush) {
+                    ("rcp", true) => mixed!(|a, _m| approx::rcp64(a)),
+                    ("rsqrt", true) => mixed!(|a, _m| approx::rsqrt64(a)),
+                    ("rsqrt", false) if approximate => mixed!(|a, _m| (1.0 / g(a).sqrt()).to_bits()),
+                    ("rcp", false) => mixed!(|a, m| soft::div(F64, 1f64.to_bits(), a, Mode::decode(m).rounding)),
+                    ("sqrt", false) => mixed!(|a, m| soft::sqrt(F64, a, Mode::decode(m).rounding)),
+                    _ => return Err("this combination of modifiers does not exist".to_owned()),
+                };
+                self.with_mode(d, s, mode, function);
+            }
+            "min" | "max" => {
+                let (d, s) = self.operands(operands, Ty::F64, 2)?;
+                let function: G2 = if name == "max" {
+                    lanes64!(|a, b| extreme64(a, b, true))
+                } else {
+                    lanes64!(|a, b| extreme64(a, b, false))
+                };
+                self.binary64(d, &s, function);
+            }
+            "abs" | "neg" => {
+                let (d, s) = self.operands(operands, Ty::F64, 1)?;
+                let function = if name == "abs" { lanes64!(|a| a & !NEGATE64) } else { lanes64!(|a| a ^ NEGATE64) };
+                self.emit(Op::Unary64(function, d.slot, s[0].slot));
+            }
+            "copysign" => {
+                let (d, s) = self.operands(operands, Ty::F64, 2)?;
+                self.binary64(d, &s, lanes64!(|a, b| b & !NEGATE64 | a & NEGATE64));
+            }
+            "testp" => return Err("testp is simulated for .f32 only".to_owned()),
+            _ => return Err("this instruction has no double-precision form".to_owned()),
+        }
+        Ok(())
+    }
+
+    fn test(&mut self, ty: Ty, mods: &mut Modifiers<'m>, operands: &Operands<'m>) -> Result<()> {
+        let kind = mods
+            .one_of(&["finite", "infinite", "number", "notanumber", "normal", "subnormal"])
+            .ok_or("the property is missing")?;
+        operands.count(2, 2)?;
+        let s = self.source(operands.get(1)?, ty)?;
+        let p = match operands.get(0)? {
+            Operand::Pair(..) => return Err("one destination is expected".to_owned()),
+            p => self.destination(p, Ty::Pred)?,
+        };
+        let function: Mixed = match kind {
+            "finite" => mixed!(|a| u64::from(f(a as u32).is_finite())),
+            "infinite" => mixed!(|a| u64::from(f(a as u32).is_infinite())),
+            "number" => mixed!(|a| u64::from(!f(a as u32).is_nan())),
+            "notanumber" => mixed!(|a| u64::from(f(a as u32).is_nan())),
+            "normal" => mixed!(|a| u64::from(f(a as u32).is_normal())),
+            _ => mixed!(|a| u64::from(f(a as u32).is_subnormal())),
+        };
+        let outcome = Outcome { p: p.slot, q: None, combine: None };
+        self.emit(Op::CompareMixed(Box::new((function, [s; 4], outcome))));
+        Ok(())
+    }
+}
+
+/// An approximate function of one operand with the modifiers in the constant operand.
+macro_rules! approximation {
+    ($function:path) => {
+        mixed!(|a, m| {
+            let m = Mode::decode(m);
+            m.result($function(m.operand(a) as u32).into())
+        })
+    };
+}
+use approximation;

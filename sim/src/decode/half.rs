@@ -1,0 +1,211 @@
+//! `f16` and `bf16` arithmetic (PTX ISA 9.7.4), alone and in pairs.
+use super::function::{FunctionDecoder, Operands, Result};
+use super::mixed::lanes32;
+use super::modifiers::Modifiers;
+use super::types::Ty;
+use crate::isa::{F1, F2, F3, Op};
+use crate::number::half::{Half, add_to_odd, both, both2, both3, extreme};
+
+/// The value of an `f16`, its subnormals flushed where asked.
+pub(super) fn value16(bits: u32, flush: bool) -> f64 {
+    let bits = bits & 0xffff;
+    Half::F16.value(if flush { Half::F16.flush(bits) } else { bits })
+}
+
+/// What happens to operands and result around an operation.
+#[derive(Clone, Copy)]
+struct Around {
+    half: Half,
+    flush: bool,
+    saturate: bool,
+    relu: bool,
+}
+
+impl Around {
+    fn value(self, bits: u32) -> f64 {
+        self.half.value(if self.flush { self.half.flush(bits) } else { bits })
+    }
+    fn result(self, x: f64) -> u32 {
+        let mut bits = self.half.round(x);
+        if self.flush {
+            bits = self.half.flush(bits);
+        }
+        let value = self.half.value(bits);
+        if self.saturate {
+            bits = self.half.round(if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) + 0.0 });
+        }
+        if self.relu && !value.is_nan() && (value < 0.0 || bits == 0x8000) {
+            bits = 0;
+        }
+        bits
+    }
+}
+
+/// Instantiates a lane function for one format and set of modifiers, alone or as a pair.
+macro_rules! around {
+    ($half:expr, $pair:expr, $flush:expr, $sat:expr, $relu:expr, $make:ident) => {
+        match ($half, $flush, $sat, $relu) {
+            (Half::F16, false, false, false) => $make!($pair, Around { half: Half::F16, flush: false, saturate: false, relu: false }),
+            (Half::F16, true, false, false) => $make!($pair, Around { half: Half::F16, flush: true, saturate: false, relu: false }),
+            (Half::F16, false, true, false) => $make!($pair, Around { half: Half::F16, flush: false, saturate: true, relu: false }),
+            (Half::F16, true, true, false) => $make!($pair, Around { half: Half::F16, flush: true, saturate: true, relu: false }),
+            (Half::F16, false, false, true) => $make!($pair, Around { half: Half::F16, flush: false, saturate: false, relu: true }),
+            (Half::F16, true, false, true) => $make!($pair, Around { half: Half::F16, flush: true, saturate: false, relu: true }),
+            (Half::Bf16, false, false, false) => $make!($pair, Around { half: Half::Bf16, flush: false, saturate: false, relu: false }),
+            (Half::Bf16, false, false, true) => $make!($pair, Around { half: Half::Bf16, flush: false, saturate: false, relu: true }),
+            _ => return Err("this combination of modifiers does not exist".to_owned()),
+        }
+    };
+}
+
+macro_rules! add {
+    ($pair:expr, $w:expr) => {
+        if $pair {
+            lanes32!(|a, b| both2(a, b, |a, b| $w.result($w.value(a) + $w.value(b))))
+        } else {
+            lanes32!(|a, b| $w.result($w.value(a) + $w.value(b)))
+        }
+    };
+}
+macro_rules! sub {
+    ($pair:expr, $w:expr) => {
+        if $pair {
+            lanes32!(|a, b| both2(a, b, |a, b| $w.result($w.value(a) - $w.value(b))))
+        } else {
+            lanes32!(|a, b| $w.result($w.value(a) - $w.value(b)))
+        }
+    };
+}
+macro_rules! mul {
+    ($pair:expr, $w:expr) => {
+        if $pair {
+            lanes32!(|a, b| both2(a, b, |a, b| $w.result($w.value(a) * $w.value(b))))
+        } else {
+            lanes32!(|a, b| $w.result($w.value(a) * $w.value(b)))
+        }
+    };
+}
+macro_rules! fma {
+    ($pair:expr, $w:expr) => {
+        if $pair {
+            lanes32!(|a, b, c| both3(a, b, c, |a, b, c| $w.result(add_to_odd($w.value(a) * $w.value(b), $w.value(c)))))
+        } else {
+            lanes32!(|a, b, c| $w.result(add_to_odd($w.value(a) * $w.value(b), $w.value(c))))
+        }
+    };
+}
+
+impl<'m> FunctionDecoder<'_, 'm> {
+    /// Half-precision instructions of type `ty`.
+    pub(super) fn half(
+        &mut self,
+        name: &str,
+        ty: Ty,
+        half: Half,
+        pair: bool,
+        mods: &mut Modifiers<'m>,
+        operands: &Operands<'m>,
+    ) -> Result<()> {
+        let flush = mods.take("ftz");
+        let saturate = mods.take("sat");
+        let relu = mods.take("relu");
+        let operand_ty = if pair { Ty::B32 } else { Ty::B16 };
+        let _ = ty;
+        if !matches!(name, "min" | "max" | "ex2" | "tanh") {
+            mods.take("rn");
+        }
+        match name {
+            "add" | "sub" | "mul" => {
+                let (d, s) = self.operands(operands, operand_ty, 2)?;
+                let f: F2 = match name {
+                    "add" => around!(half, pair, flush, saturate, relu, add),
+                    "sub" => around!(half, pair, flush, saturate, relu, sub),
+                    _ => around!(half, pair, flush, saturate, relu, mul),
+                };
+                self.binary32(d, &s, f);
+            }
+            "fma" => {
+                let out_of_bounds = mods.take("oob");
+                let (d, s) = self.operands(operands, operand_ty, 3)?;
+                let f: F3 = around!(half, pair, flush, saturate, relu, fma);
+                if out_of_bounds {
+                    return Err("modifier `.oob` is not simulated here".to_owned());
+                }
+                self.ternary32(d, &s, f);
+            }
+            "min" | "max" => {
+                let nan = mods.take("NaN");
+                let xorsign = mods.take("xorsign") && mods.take("abs");
+                let (d, s) = self.operands(operands, operand_ty, 2)?;
+                macro_rules! pick {
+                    ($h:expr, $f:expr, $m:expr, $n:expr, $x:expr) => {
+                        if pair {
+                            lanes32!(|a, b| both2(a, b, |a, b| extreme($h, a, b, $f, $m, $n, $x)))
+                        } else {
+                            lanes32!(|a, b| extreme($h, a, b, $f, $m, $n, $x))
+                        }
+                    };
+                }
+                let f: F2 = match (half, flush, name == "max", nan, xorsign) {
+                    (Half::F16, false, false, false, false) => pick!(Half::F16, false, false, false, false),
+                    (Half::F16, false, true, false, false) => pick!(Half::F16, false, true, false, false),
+                    (Half::F16, false, false, true, false) => pick!(Half::F16, false, false, true, false),
+                    (Half::F16, false, true, true, false) => pick!(Half::F16, false, true, true, false),
+                    (Half::F16, true, false, false, false) => pick!(Half::F16, true, false, false, false),
+                    (Half::F16, true, true, false, false) => pick!(Half::F16, true, true, false, false),
+                    (Half::F16, true, false, true, false) => pick!(Half::F16, true, false, true, false),
+                    (Half::F16, true, true, true, false) => pick!(Half::F16, true, true, true, false),
+                    (Half::F16, false, false, false, true) => pick!(Half::F16, false, false, false, true),
+                    (Half::F16, false, true, false, true) => pick!(Half::F16, false, true, false, true),
+                    (Half::F16, false, false, true, true) => pick!(Half::F16, false, false, true, true),
+                    (Half::F16, false, true, true, true) => pick!(Half::F16, false, true, true, true),
+                    (Half::Bf16, false, false, false, false) => pick!(Half::Bf16, false, false, false, false),
+                    (Half::Bf16, false, true, false, false) => pick!(Half::Bf16, false, true, false, false),
+                    (Half::Bf16, false, false, true, false) => pick!(Half::Bf16, false, false, true, false),
+                    (Half::Bf16, false, true, true, false) => pick!(Half::Bf16, false, true, true, false),
+                    (Half::Bf16, false, false, false, true) => pick!(Half::Bf16, false, false, false, true),
+                    (Half::Bf16, false, true, false, true) => pick!(Half::Bf16, false, true, false, true),
+                    (Half::Bf16, false, false, true, true) => pick!(Half::Bf16, false, false, true, true),
+                    (Half::Bf16, false, true, true, true) => pick!(Half::Bf16, false, true, true, true),
+                    _ => return Err("this combination of modifiers does not exist".to_owned()),
+                };
+                self.binary32(d, &s, f);
+            }
+            "abs" | "neg" => {
+                let (d, s) = self.operands(operands, operand_ty, 1)?;
+                let f: F1 = match (name, pair, flush, half) {
+                    ("abs", true, false, _) => lanes32!(|a| a & 0x7fff_7fff),
+                    ("abs", false, false, _) => lanes32!(|a| a & 0x7fff),
+                    (_, true, false, _) => lanes32!(|a| a ^ 0x8000_8000),
+                    (_, false, false, _) => lanes32!(|a| a ^ 0x8000),
+                    ("abs", _, true, Half::F16) => lanes32!(|a| both(a, |a| Half::F16.flush(a)) & 0x7fff_7fff),
+                    (_, true, true, Half::F16) => lanes32!(|a| both(a, |a| Half::F16.flush(a)) ^ 0x8000_8000),
+                    (_, false, true, Half::F16) => lanes32!(|a| Half::F16.flush(a) ^ 0x8000),
+                    _ => return Err("this combination of modifiers does not exist".to_owned()),
+                };
+                self.emit(Op::Unary32(f, d.slot, s[0].slot));
+            }
+            "ex2" | "tanh" => {
+                mods.take("approx").then_some(()).ok_or("`.approx` is missing")?;
+                let (d, s) = self.operands(operands, operand_ty, 1)?;
+                let f: F1 = match (name, half, pair) {
+                    ("ex2", Half::F16, false) => lanes32!(|a| Half::F16.round(Half::F16.value(a).exp2())),
+                    ("ex2", Half::F16, true) => lanes32!(|a| both(a, |a| Half::F16.round(Half::F16.value(a).exp2()))),
+                    ("ex2", Half::Bf16, false) => {
+                        lanes32!(|a| Half::Bf16.flush(Half::Bf16.round(Half::Bf16.value(Half::Bf16.flush(a)).exp2())))
+                    }
+                    ("ex2", Half::Bf16, true) => lanes32!(|a| both(a, |a| {
+                        Half::Bf16.flush(Half::Bf16.round(Half::Bf16.value(Half::Bf16.flush(a)).exp2()))
+                    })),
+                    (_, Half::F16, false) => lanes32!(|a| Half::F16.round(Half::F16.value(a).tanh())),
+                    (_, Half::F16, true) => lanes32!(|a| both(a, |a| Half::F16.round(Half::F16.value(a).tanh()))),
+                    (_, Half::Bf16, false) => lanes32!(|a| Half::Bf16.round(Half::Bf16.value(a).tanh())),
+                    (_, Half::Bf16, true) => lanes32!(|a| both(a, |a| Half::Bf16.round(Half::Bf16.value(a).tanh()))),
+                };
+                self.emit(Op::Unary32(f, d.slot, s[0].slot));
+            }
+            _ => return Err("this instruction has no half-precision form here".to_owned()),
+        }
+        Ok(())
+    }
+}

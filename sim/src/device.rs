@@ -1,0 +1,278 @@
+//! The simulator as a [`Device`].
+use crate::decode::{self, MAX_SHARED_BYTES};
+use crate::exec::{self, Grid, LaunchError, LaunchShape};
+use crate::isa::{Program, SHARED_BASE};
+use crate::memory::{Access, Bytes, Fault, GlobalMemory};
+use crate::ptx::{self, PtxError};
+use crate::texture::{Objects, Surface, Texture};
+use crate::tma;
+use girih_core::device::{Buffer, Device, DeviceError, Launch, ModuleId, Result};
+use girih_core::tensor_map::TensorMap;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
+
+/// Warp instructions that a launch may execute unless [`Simulator::set_instruction_limit`] says otherwise.
+pub const DEFAULT_INSTRUCTION_LIMIT: u64 = 20_000_000_000;
+/// Largest cluster.
+const MAX_CLUSTER: u32 = 16;
+const MAX_THREADS: u32 = 1024;
+
+struct Module {
+    text: String,
+    kernels: BTreeMap<String, Program>,
+    allocations: Vec<u64>,
+}
+
+/// A GPU of target `sm_90a` in software.
+#[derive(Default)]
+pub struct Simulator {
+    memory: GlobalMemory,
+    modules: Vec<Option<Module>>,
+    objects: Objects,
+    instruction_limit: Option<u64>,
+    executed: u64,
+}
+
+fn fault(fault: Fault) -> DeviceError {
+    DeviceError::with_code(fault.kind.code(), format!("{}: {}", fault.kind.code(), fault.detail))
+}
+
+fn invalid(message: impl Into<String>) -> DeviceError {
+    let message: String = message.into();
+    DeviceError::with_code("CUDA_ERROR_INVALID_VALUE", format!("CUDA_ERROR_INVALID_VALUE: {message}"))
+}
+
+fn bad_ptx(error: PtxError) -> DeviceError {
+    DeviceError::with_code("CUDA_ERROR_INVALID_PTX", format!("CUDA_ERROR_INVALID_PTX: {error}"))
+}
+
+impl Simulator {
+    /// A device without allocations.
+    pub fn new() -> Self {
+        Simulator::default()
+    }
+
+    /// Limits the warp instructions of each launch; a launch that reaches the limit fails with
+    /// `CUDA_ERROR_LAUNCH_TIMEOUT` and the lines that its threads were at.
+    pub fn set_instruction_limit(&mut self, warp_instructions: u64) {
+        self.instruction_limit = Some(warp_instructions);
+    }
+
+    /// Warp instructions that all launches so far executed.
+    pub fn executed_instructions(&self) -> u64 {
+        self.executed
+    }
+
+    /// Makes a texture object; the handle is what a kernel takes as its 64-bit parameter.
+    pub fn create_texture(&mut self, texture: Texture) -> u64 {
+        self.objects.add_texture(texture)
+    }
+
+    /// Makes a surface object; the handle is what a kernel takes as its 64-bit parameter.
+    pub fn create_surface(&mut self, surface: Surface) -> u64 {
+        self.objects.add_surface(surface)
+    }
+
+    /// Names of the kernels of a module, in order of name.
+    pub fn kernels(&self, module: ModuleId) -> Vec<String> {
+        self.modules.get(module.0).and_then(Option::as_ref).map_or(Vec::new(), |m| m.kernels.keys().cloned().collect())
+    }
+
+    fn range(buffer: Buffer, offset: usize, bytes: usize) -> Result<u64> {
+        match offset.checked_add(bytes) {
+            Some(end) if end <= buffer.bytes => Ok(buffer.address + offset as u64),
+            _ => Err(invalid(format!("{bytes} bytes at offset {offset} of a buffer of {} bytes", buffer.bytes))),
+        }
+    }
+
+    fn module(&self, module: ModuleId) -> Result<&Module> {
+        self.modules
+            .get(module.0)
+            .and_then(Option::as_ref)
+            .ok_or_else(|| DeviceError::with_code("CUDA_ERROR_INVALID_HANDLE", "CUDA_ERROR_INVALID_HANDLE: the module is not loaded"))
+    }
+}
+
+/// The checks that the driver makes before a kernel starts.
+fn check(program: &Program, launch: &Launch<'_>) -> Result<LaunchShape> {
+    let mut cluster = launch.cluster;
+    let mut explicit = cluster != [1; 3];
+    if let Some(required) = program.required_cluster {
+        if explicit && cluster != required {
+            return Err(invalid(format!("cluster {cluster:?}, but the kernel was compiled for {required:?}")));
+        }
+        cluster = required;
+        explicit = true;
+    }
+    let shape = LaunchShape {
+        grid: launch.grid,
+        block: launch.block,
+        cluster,
+        explicit_cluster: explicit,
+        dynamic_shared: launch.dynamic_shared_bytes,
+    };
+    let zero = |v: [u32; 3]| v.contains(&0);
+    if zero(shape.grid) || zero(shape.block) || zero(shape.cluster) {
+        return Err(invalid(format!("grid {:?}, block {:?} or cluster {:?} has a 0", shape.grid, shape.block, shape.cluster)));
+    }
+    let threads = shape.block.iter().map(|v| u64::from(*v)).product::<u64>();
+    if threads > u64::from(MAX_THREADS) || shape.block[2] > 64 {
+        return Err(invalid(format!("block {:?} has {threads} threads; at most 1024 are allowed, 64 in z", shape.block)));
+    }
+    if let Some(required) = program.required_block
+        && required != shape.block
+    {
+        return Err(invalid(format!("block {:?}, but the kernel was compiled for {required:?} (.reqntid)", shape.block)));
+    }
+    if let Some(most) = program.max_threads
+        && threads > u64::from(most)
+    {
+        return Err(invalid(format!("{threads} threads in a block, but the kernel was compiled for at most {most} (.maxntid)")));
+    }
+    let size = shape.cluster.iter().map(|v| u64::from(*v)).product::<u64>();
+    let divides = (0..3).all(|d| shape.grid[d].is_multiple_of(shape.cluster[d]));
+    if size > u64::from(MAX_CLUSTER) || !divides {
+        let message = format!(
+            "CUDA_ERROR_INVALID_CLUSTER_SIZE: cluster {:?} of grid {:?}; it must divide the grid and have at most {MAX_CLUSTER} blocks",
+            shape.cluster, shape.grid
+        );
+        return Err(DeviceError::with_code("CUDA_ERROR_INVALID_CLUSTER_SIZE", message));
+    }
+    let shared = u64::from(program.dynamic_shared - SHARED_BASE) + u64::from(launch.dynamic_shared_bytes);
+    if launch.dynamic_shared_bytes > 0 && shared > u64::from(MAX_SHARED_BYTES) {
+        return Err(invalid(format!("{shared} bytes of shared memory for each block; a block has {MAX_SHARED_BYTES}")));
+    }
+    if program.params.len() != launch.params.len() {
+        return Err(invalid(format!("{} parameters, but the kernel takes {}", launch.params.len(), program.params.len())));
+    }
+    for (index, ((_, bytes), given)) in program.params.iter().zip(launch.params).enumerate() {
+        if *bytes as usize != given.len() {
+            return Err(invalid(format!("parameter {index} has {} bytes, but the kernel takes {bytes}", given.len())));
+        }
+    }
+    Ok(shape)
+}
+
+fn describe(text: &str, kernel: &str, error: LaunchError) -> DeviceError {
+    let code = error.fault.kind.code();
+    let mut message = format!("{code}: {}", error.fault.detail);
+    if error.line > 0 {
+        let source = text.lines().nth(error.line as usize - 1).unwrap_or_default().trim();
+        let shown: String = source.chars().take(120).collect();
+        message += &format!("\n  at PTX line {}: {shown}", error.line);
+    }
+    match error.place {
+        Some((block, thread)) => message += &format!("\n  in `{kernel}`, block {block:?}, thread {thread:?}"),
+        None => message += &format!("\n  in `{kernel}`"),
+    }
+    DeviceError::with_code(code, message)
+}
+
+impl Device for Simulator {
+    fn name(&self) -> String {
+        "simulator".to_owned()
+    }
+
+    fn target(&self) -> String {
+        "sm_90a".to_owned()
+    }
+
+    fn allocate(&mut self, bytes: usize) -> Result<Buffer> {
+        let address = self.memory.allocate(bytes as u64, 256, Access::ReadWrite).map_err(|f| {
+            DeviceError::with_code("CUDA_ERROR_OUT_OF_MEMORY", format!("CUDA_ERROR_OUT_OF_MEMORY: {}", f.detail))
+        })?;
+        Ok(Buffer { address, bytes })
+    }
+
+    fn free(&mut self, buffer: Buffer) -> Result<()> {
+        if self.memory.free(buffer.address) { Ok(()) } else { Err(invalid(format!("no allocation at {:#x}", buffer.address))) }
+    }
+
+    fn write(&mut self, buffer: Buffer, offset: usize, bytes: &[u8]) -> Result<()> {
+        let address = Self::range(buffer, offset, bytes.len())?;
+        self.memory.write(address, bytes).map_err(fault)
+    }
+
+    fn read(&mut self, buffer: Buffer, offset: usize, bytes: &mut [u8]) -> Result<()> {
+        let address = Self::range(buffer, offset, bytes.len())?;
+        self.memory.read(address, bytes).map_err(fault)
+    }
+
+    fn load(&mut self, ptx: &str) -> Result<ModuleId> {
+        let tree = ptx::parse(ptx).map_err(bad_ptx)?;
+        let layout = decode::lay_out(ptx, &tree, &mut self.memory).map_err(bad_ptx)?;
+        let mut kernels = BTreeMap::new();
+        for (index, function) in layout.functions.iter().enumerate() {
+            if function.entry && function.body.is_some() {
+                match decode::decode_entry(ptx, &layout, index) {
+                    Ok(program) => {
+                        kernels.insert(function.name.to_owned(), program);
+                    }
+                    Err(error) => {
+                        layout.allocations.iter().for_each(|base| {
+                            self.memory.free(*base);
+                        });
+                        return Err(bad_ptx(error));
+                    }
+                }
+            }
+        }
+        let allocations = layout.allocations.clone();
+        self.modules.push(Some(Module { text: ptx.to_owned(), kernels, allocations }));
+        Ok(ModuleId(self.modules.len() - 1))
+    }
+
+    fn unload(&mut self, module: ModuleId) -> Result<()> {
+        self.module(module)?;
+        if let Some(module) = self.modules[module.0].take() {
+            for base in module.allocations {
+                self.memory.free(base);
+            }
+        }
+        Ok(())
+    }
+
+    fn encode_tensor_map(&self, map: &TensorMap) -> Result<[u8; 128]> {
+        Ok(tma::encode(map))
+    }
+
+    fn launch(&mut self, module: ModuleId, launch: &Launch<'_>) -> Result<()> {
+        let module = self.module(module)?;
+        let program = module.kernels.get(launch.kernel).ok_or_else(|| {
+            let names: Vec<&str> = module.kernels.keys().map(String::as_str).collect();
+            DeviceError::with_code(
+                "CUDA_ERROR_NOT_FOUND",
+                format!("CUDA_ERROR_NOT_FOUND: no kernel `{}`; the module has {}", launch.kernel, names.join(", ")),
+            )
+        })?;
+        let shape = check(program, launch)?;
+        for ((offset, _), bytes) in program.params.iter().zip(launch.params) {
+            self.memory.initialise(program.param_block + u64::from(*offset), bytes).map_err(fault)?;
+        }
+        let limit = self.instruction_limit.unwrap_or(DEFAULT_INSTRUCTION_LIMIT);
+        let grid = Grid {
+            program,
+            memory: &self.memory,
+            objects: &self.objects,
+            shape,
+            budget: AtomicU64::new(limit),
+            started: std::time::Instant::now(),
+        };
+        let result = exec::run(&grid);
+        let left = grid.budget.into_inner();
+        let result = result.map_err(|error| describe(&module.text, launch.kernel, error));
+        self.executed += limit - left.min(limit);
+        result
+    }
+
+    fn synchronize(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn time(&mut self, module: ModuleId, launch: &Launch<'_>, repetitions: usize) -> Result<Option<Vec<f64>>> {
+        for _ in 0..repetitions {
+            self.launch(module, launch)?;
+        }
+        Ok(None)
+    }
+}

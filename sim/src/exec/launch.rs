@@ -1,0 +1,256 @@
+//! A launch: checks, the schedule of clusters over host threads, and errors with their place.
+use super::barrier::NamedBarrier;
+use super::collective::Rendezvous;
+use super::shared::SharedMemory;
+use super::warp::{Identity, Warp, lanes};
+use super::{Block, Cluster, ClusterBarrier, Context, Grid};
+use crate::isa::{LANES, Program};
+use crate::memory::{Fault, FaultKind};
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, PoisonError};
+
+/// Multiprocessors of the simulated device.
+pub const MULTIPROCESSORS: u32 = 132;
+/// Threads that a multiprocessor holds at once.
+const RESIDENT_THREADS: u32 = 2048;
+/// Instructions of a warp before the next one has its turn.
+const QUANTUM: u64 = 512;
+/// Instructions of a cluster before another one has its turn.
+const SLICE: u64 = 1 << 20;
+/// Rounds in which all waits of a cluster gave up and nothing else happened, after which it is stuck.
+const IDLE_ROUNDS: u32 = 64;
+
+/// Dimensions of a launch.
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchShape {
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Blocks of a cluster.
+    pub cluster: [u32; 3],
+    /// Whether the launch or the kernel asked for clusters.
+    pub explicit_cluster: bool,
+    /// Bytes.
+    pub dynamic_shared: u32,
+}
+
+impl LaunchShape {
+    /// Threads of a block.
+    pub fn threads(&self) -> u32 {
+        self.block.iter().product()
+    }
+    /// Warps of a block.
+    pub fn warps(&self) -> u32 {
+        self.threads().div_ceil(LANES as u32)
+    }
+    /// End of a block's shared memory.
+    pub fn shared_end(&self, program: &Program) -> u32 {
+        if self.dynamic_shared == 0 { program.static_shared } else { program.dynamic_shared + self.dynamic_shared }
+    }
+}
+
+/// Why a launch failed, with the place.
+#[derive(Clone, Debug)]
+pub struct LaunchError {
+    /// What a GPU would report.
+    pub fault: Fault,
+    /// Line of the PTX text; 0 where there is none.
+    pub line: u32,
+    /// Block and thread.
+    pub place: Option<([u32; 3], [u32; 3])>,
+}
+
+struct Queue {
+    /// Next cluster that has not begun.
+    next: u64,
+    /// Clusters that have begun and wait for a thread.
+    waiting: VecDeque<Cluster>,
+    /// Clusters that have begun and not ended.
+    resident: u64,
+    error: Option<LaunchError>,
+}
+
+/// Runs a grid to its end.
+pub fn run(grid: &Grid<'_>) -> Result<(), LaunchError> {
+    let shape = &grid.shape;
+    let count = |a: &[u32; 3]| a.iter().map(|v| u64::from(*v)).product::<u64>();
+    let clusters = count(&shape.grid) / count(&shape.cluster);
+    let most = u64::from(MULTIPROCESSORS * (RESIDENT_THREADS / shape.threads().max(1)).max(1)) / count(&shape.cluster);
+    let queue = Mutex::new(Queue { next: 0, waiting: VecDeque::new(), resident: 0, error: None });
+    let wake = Condvar::new();
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(clusters.try_into().unwrap_or(usize::MAX));
+    let work = || {
+        loop {
+            let mut state = queue.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut cluster = loop {
+                if state.error.is_some() {
+                    return;
+                }
+                // New clusters first, so that those that wait for each other all begin.
+                if state.next < clusters && state.resident < most.max(1) {
+                    let index = state.next;
+                    state.next += 1;
+                    state.resident += 1;
+                    drop(state);
+                    break new_cluster(grid, index);
+                }
+                if let Some(cluster) = state.waiting.pop_front() {
+                    drop(state);
+                    break cluster;
+                }
+                if state.resident == 0 {
+                    return;
+                }
+                state = wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+            };
+            let result = run_slice(grid, &mut cluster);
+            let mut state = queue.lock().unwrap_or_else(PoisonError::into_inner);
+            match result {
+                Ok(true) => state.resident -= 1,
+                Ok(false) => state.waiting.push_back(cluster),
+                Err(error) => {
+                    state.error.get_or_insert(error);
+                }
+            }
+            drop(state);
+            wake.notify_all();
+        }
+    };
+    if workers <= 1 {
+        work();
+    } else {
+        std::thread::scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(work);
+            }
+        });
+    }
+    match queue.into_inner().unwrap_or_else(PoisonError::into_inner).error {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
+fn position(index: u64, dims: [u32; 3]) -> [u32; 3] {
+    let [x, y, _] = dims.map(|d| u64::from(d.max(1)));
+    [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32]
+}
+
+fn new_cluster(grid: &Grid<'_>, index: u64) -> Cluster {
+    let shape = &grid.shape;
+    let clusters: [u32; 3] = std::array::from_fn(|d| shape.grid[d] / shape.cluster[d].max(1));
+    let at = position(index, clusters);
+    let size: u32 = shape.cluster.iter().product();
+    let mut cluster = Cluster {
+        blocks: Vec::new(),
+        index: at,
+        barrier: ClusterBarrier { alive: size * shape.threads(), ..ClusterBarrier::default() },
+        effects: 0,
+        timeouts: false,
+        idle_rounds: 0,
+    };
+    for rank in 0..size {
+        let inside = position(rank.into(), shape.cluster);
+        cluster.blocks.push(Block {
+            index: std::array::from_fn(|d| at[d] * shape.cluster[d] + inside[d]),
+            rank,
+            shared: SharedMemory::new(shape.shared_end(grid.program)),
+            barriers: [NamedBarrier::default(); 16],
+            alive: shape.threads(),
+            warps: Vec::new(),
+            warpgroups: (0..shape.warps().div_ceil(4)).map(|_| Rendezvous::default()).collect(),
+        });
+    }
+    for block in 0..size as usize {
+        let mut warps = Vec::new();
+        let cx = Context { grid, cluster: &mut cluster, block };
+        for warp in 0..shape.warps() {
+            let first = warp * LANES as u32;
+            let present = (shape.threads() - first).min(LANES as u32);
+            let alive = if present == LANES as u32 { u32::MAX } else { (1 << present) - 1 };
+            let tid = std::array::from_fn(|l| position(u64::from(first) + l as u64, shape.block));
+            warps.push(Warp::new(&cx, Identity { tid, warp }, alive));
+        }
+        cluster.blocks[block].warps = warps;
+    }
+    cluster
+}
+
+/// Runs a cluster for a while; true when it has ended.
+fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError> {
+    let mut total = 0;
+    loop {
+        let effects = cluster.effects;
+        let (mut progress, mut alive, mut timed) = (0, false, false);
+        for block in 0..cluster.blocks.len() {
+            for number in 0..cluster.blocks[block].warps.len() {
+                if cluster.blocks[block].warps[number].alive == 0 {
+                    continue;
+                }
+                let mut warp = std::mem::take(&mut cluster.blocks[block].warps[number]);
+                let outcome = warp.run(&mut Context { grid, cluster, block }, QUANTUM);
+                match outcome {
+                    Ok(steps) => progress += steps,
+                    Err(stopped) => {
+                        let tid = warp.identity.as_ref().map_or([0; 3], |i| i.tid[stopped.lane]);
+                        let place = Some((cluster.blocks[block].index, tid));
+                        return Err(LaunchError { fault: stopped.fault, line: stopped.line, place });
+                    }
+                }
+                alive |= warp.alive != 0;
+                timed |= warp.timed;
+                if warp.alive == 0 {
+                    // What a finished warp held is of no more use.
+                    warp = Warp::default();
+                }
+                cluster.blocks[block].warps[number] = warp;
+            }
+        }
+        if !alive {
+            return Ok(true);
+        }
+        total += progress;
+        if !grid.spend(progress.max(1)) {
+            return Err(stuck(grid, cluster, "the instruction limit of the launch is reached; raise it, or look for a loop without an end", progress > 0));
+        }
+        if cluster.timeouts {
+            cluster.idle_rounds = if cluster.effects == effects { cluster.idle_rounds + 1 } else { 0 };
+        }
+        cluster.timeouts = false;
+        if progress == 0 || cluster.idle_rounds > 0 && timed && cluster.effects == effects {
+            if !timed || cluster.idle_rounds > IDLE_ROUNDS {
+                return Err(stuck(grid, cluster, "deadlock: every thread of the block or cluster waits", false));
+            }
+            cluster.timeouts = true;
+        } else if cluster.effects != effects {
+            cluster.idle_rounds = 0;
+        }
+        if total >= SLICE {
+            return Ok(false);
+        }
+    }
+}
+
+/// The error of a cluster that gets nowhere, with the lines that its threads are at.
+fn stuck(grid: &Grid<'_>, cluster: &Cluster, what: &str, running: bool) -> LaunchError {
+    let mut lines: std::collections::BTreeMap<u32, u32> = std::collections::BTreeMap::new();
+    let mut place = None;
+    for block in &cluster.blocks {
+        for warp in &block.warps {
+            for l in lanes(warp.alive) {
+                *lines.entry(warp.line(grid.program, l)).or_default() += 1;
+                if place.is_none() {
+                    place = warp.identity.as_ref().map(|i| (block.index, i.tid[l]));
+                }
+            }
+        }
+    }
+    let list: Vec<String> = lines.iter().map(|(line, count)| format!("line {line} ({count} threads)")).collect();
+    let verb = if running { "at" } else { "waiting at" };
+    LaunchError {
+        fault: Fault::new(FaultKind::LaunchTimeout, format!("{what}; threads are {verb} {}", list.join(", "))),
+        line: lines.keys().next().copied().unwrap_or(0),
+        place,
+    }
+}

@@ -1,0 +1,106 @@
+//! Execution of a decoded [`Program`]: grids of clusters of blocks of warps.
+//!
+//! A cluster is executed by one host thread at a time, so that its shared memory and barriers need no locks; clusters run
+//! in parallel and take turns, as many at once as the hardware could hold, so that blocks that wait for each other make
+//! progress together.
+mod atomic;
+mod barrier;
+mod collective;
+mod launch;
+mod memory;
+mod registers;
+mod shared;
+mod transfer;
+mod warp;
+
+pub use launch::{LaunchError, LaunchShape, run};
+
+use crate::isa::Program;
+use crate::memory::GlobalMemory;
+use crate::texture::Objects;
+use barrier::NamedBarrier;
+use collective::Rendezvous;
+use shared::SharedMemory;
+use std::sync::atomic::{AtomicU64, Ordering};
+use warp::Warp;
+
+/// What all blocks of a launch share.
+pub struct Grid<'a> {
+    /// The kernel.
+    pub program: &'a Program,
+    /// Global memory.
+    pub memory: &'a GlobalMemory,
+    /// Texture and surface objects.
+    pub objects: &'a Objects,
+    /// Dimensions of the launch.
+    pub shape: LaunchShape,
+    /// Warp instructions that may still be executed.
+    pub budget: AtomicU64,
+    /// Start of the launch, for the global timer.
+    pub started: std::time::Instant,
+}
+
+impl Grid<'_> {
+    /// Takes instructions from the budget; false when it is spent.
+    pub fn spend(&self, instructions: u64) -> bool {
+        let spent = |left: u64| Some(left.saturating_sub(instructions));
+        self.budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spent).unwrap_or(0) > instructions
+    }
+}
+
+/// One block of threads.
+pub struct Block {
+    /// `%ctaid`
+    pub index: [u32; 3],
+    /// `%cluster_ctarank`
+    pub rank: u32,
+    /// Shared memory.
+    pub shared: SharedMemory,
+    barriers: [NamedBarrier; 16],
+    /// Threads that have not exited.
+    alive: u32,
+    warps: Vec<Warp>,
+    warpgroups: Vec<Rendezvous>,
+}
+
+/// Arrivals of `barrier.cluster`.
+#[derive(Default)]
+struct ClusterBarrier {
+    alive: u32,
+    arrived: u32,
+    generation: u32,
+}
+
+impl ClusterBarrier {
+    fn settle(&mut self) {
+        if self.arrived > 0 && self.arrived >= self.alive {
+            self.arrived = 0;
+            self.generation = self.generation.wrapping_add(1);
+        }
+    }
+}
+
+/// Blocks that are scheduled together.
+pub struct Cluster {
+    /// Blocks by rank.
+    pub blocks: Vec<Block>,
+    /// `%clusterid`
+    pub index: [u32; 3],
+    barrier: ClusterBarrier,
+    /// Counts what other threads could notice: stores, arrivals, exits. A cluster without any is stuck.
+    effects: u64,
+    /// Whether suspended waits give up in this round.
+    timeouts: bool,
+    /// Rounds of giving up without an effect between.
+    idle_rounds: u32,
+}
+
+/// What a warp executes in.
+pub struct Context<'c, 'g> {
+    /// The launch.
+    pub grid: &'c Grid<'g>,
+    /// The cluster.
+    pub cluster: &'c mut Cluster,
+    /// Rank of the warp's block.
+    pub block: usize,
+}

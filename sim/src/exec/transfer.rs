@@ -1,0 +1,380 @@
+//! Asynchronous copies, mbarriers and tensor maps. A copy takes effect where it is issued, which is one of the orders that
+//! PTX allows.
+use super::Context;
+use super::atomic;
+use super::memory::{Generic, resolve};
+use super::registers::{holds, put_mask};
+use super::shared::ClusterShared;
+use super::warp::{Flow, Warp, lanes};
+use crate::isa::{Address, Program, RANK_SHIFT, SHARED_WINDOW, Space, Value};
+use crate::mbarrier::{Barrier, BarrierError, Token};
+use crate::memory::{Bytes, Fault, FaultKind, aligned};
+use crate::tma::{self, LoadMode};
+use crate::transfer::{MbarrierOp, TensorMode, Transfer};
+use girih_core::tensor_map::TensorMap;
+
+fn illegal(message: impl Into<String>) -> Fault {
+    Fault::new(FaultKind::IllegalInstruction, message)
+}
+
+/// Changes an mbarrier; what PTX leaves undefined is a fault.
+fn change<T>(
+    shared: &dyn Bytes,
+    addr: u64,
+    f: impl Fn(Barrier) -> Result<(Barrier, T), BarrierError>,
+) -> Result<T, Fault> {
+    let mut outcome = None;
+    shared.update(addr, 8, &mut |bits| match Barrier::from_bits(bits).and_then(&f) {
+        Ok((barrier, value)) => {
+            outcome = Some(Ok(value));
+            barrier.to_bits()
+        }
+        Err(error) => {
+            outcome = Some(Err(error));
+            bits
+        }
+    })?;
+    match outcome {
+        Some(Ok(value)) => Ok(value),
+        Some(Err(error)) => Err(illegal(format!("mbarrier at shared address {addr:#x}: {error}"))),
+        None => Err(illegal("mbarrier without a state")),
+    }
+}
+
+fn complete(shared: &dyn Bytes, addr: u64, bytes: u64) -> Result<(), Fault> {
+    change(shared, addr, |b| Ok((b.complete_tx(bytes as u32)?, ())))
+}
+
+impl Warp {
+    /// Executes a transfer in each active lane.
+    pub(super) fn transfer(&mut self, cx: &mut Context<'_, '_>, transfer: &Transfer, active: u32) -> Result<Flow, Fault> {
+        if let Transfer::Mbarrier { op: MbarrierOp::Wait { p, token, parity, suspends }, space, address } = transfer {
+            return self.wait(cx, (*p, *token, *parity, *suspends), (*space, address), active);
+        }
+        cx.cluster.effects += 1;
+        for l in lanes(active) {
+            self.lane = l;
+            self.transfer_lane(cx, transfer, l)?;
+        }
+        Ok(Flow::Next)
+    }
+
+    fn wait(
+        &mut self,
+        cx: &mut Context<'_, '_>,
+        (p, token, parity, suspends): (crate::isa::Slot, Value, bool, bool),
+        (space, address): (Space, &Address),
+        active: u32,
+    ) -> Result<Flow, Fault> {
+        let program: &Program = cx.grid.program;
+        let mut over = 0;
+        for l in lanes(active) {
+            self.lane = l;
+            let (_, addr) = resolve(space, self.address(cx, address, l));
+            let shared = ClusterShared { blocks: &cx.cluster.blocks, own: cx.block };
+            aligned(addr, 8)?;
+            let mut bytes = [0; 8];
+            shared.read(addr, &mut bytes)?;
+            let barrier = Barrier::from_bits(u64::from_le_bytes(bytes))
+                .map_err(|e| illegal(format!("mbarrier at shared address {addr:#x}: {e}")))?;
+            let token = self.read(program, l, token);
+            let done = if parity {
+                barrier.is_complete_parity(token & 1 != 0)
+            } else {
+                barrier.is_complete(Token::from_bits(token))
+            };
+            over |= u32::from(done) << l;
+        }
+        if over != active && suspends && !cx.cluster.timeouts {
+            self.timed = true;
+            // The lanes whose phase is over may go on alone.
+            put_mask(&mut self.frame_mut().regs, p, u32::MAX, over);
+            return Ok(self.released(over, active));
+        }
+        put_mask(&mut self.frame_mut().regs, p, over, active);
+        if over == active {
+            return Ok(Flow::Next);
+        }
+        // A fruitless test gives others their turn.
+        for l in lanes(self.mask) {
+            self.pc[l] = self.at + 1;
+        }
+        self.stalled |= self.mask;
+        Ok(Flow::Split)
+    }
+
+    fn transfer_lane(&mut self, cx: &mut Context<'_, '_>, transfer: &Transfer, l: usize) -> Result<(), Fault> {
+        let program: &Program = cx.grid.program;
+        let global = cx.grid.memory;
+        let shared = ClusterShared { blocks: &cx.cluster.blocks, own: cx.block };
+        let value = |v: Value| self.read(program, l, v);
+        let at = |a: &Address| self.address(cx, a, l);
+        // A shared address of a bulk instruction, however it was written.
+        let shared_at = |a: &Address| {
+            let addr = at(a);
+            if addr >= SHARED_WINDOW { addr - SHARED_WINDOW } else { addr }
+        };
+        match transfer {
+            Transfer::Copy { dst, src, src_space, bytes, src_bytes, ignore } => {
+                let (dst, src) = (shared_at(dst), at(src));
+                let n = *bytes as usize;
+                aligned(dst, n as u64)?;
+                let skip = ignore.is_some_and(|p| holds(&self.frame().regs, &program.pool, p) >> l & 1 != 0);
+                let wanted = if skip { 0 } else { src_bytes.map_or(n as u64, value) as usize };
+                if wanted > n {
+                    return Err(illegal(format!("cp.async of {n} bytes with a source size of {wanted}")));
+                }
+                let mut buffer = [0; 16];
+                if wanted > 0 {
+                    aligned(src, n as u64)?;
+                    let memory = Generic { global, shared: &shared, space: *src_space };
+                    memory.read(src, &mut buffer[..wanted])?;
+                }
+                shared.write(dst, &buffer[..n])?;
+            }
+            Transfer::Commit
+            | Transfer::Wait(_)
+            | Transfer::WaitAll
+            | Transfer::BulkCommit
+            | Transfer::BulkWait(_) => {}
+            Transfer::ArriveAfterCopies { address, space, increment } => {
+                let (_, addr) = resolve(*space, at(address));
+                if !increment {
+                    change(&shared, addr, |b| b.arrive(1).map(|(b, _)| (b, ())))?;
+                }
+                // Without `.noinc` the pending count first rises by one: together they change nothing.
+            }
+            Transfer::BulkLoad { dst, src, bytes, barrier, blocks } => {
+                let (dst, src, n, barrier) = (shared_at(dst), at(src), value(*bytes), shared_at(barrier));
+                check_bulk(dst, src, n)?;
+                let mut buffer = vec![0; n as usize];
+                global.read(src, &mut buffer)?;
+                for (dst, barrier) in destinations(cx, dst, barrier, blocks.map(value))? {
+                    shared.write(dst, &buffer)?;
+                    complete(&shared, barrier, n)?;
+                }
+            }
+            Transfer::BulkStore { dst, src, bytes, byte_mask } => {
+                let (dst, src, n) = (at(dst), shared_at(src), value(*bytes));
+                check_bulk(src, dst, n)?;
+                let mut buffer = vec![0; n as usize];
+                shared.read(src, &mut buffer)?;
+                match byte_mask.map(value) {
+                    None => global.write(dst, &buffer)?,
+                    Some(mask) => {
+                        for (i, byte) in buffer.iter().enumerate().filter(|(i, _)| mask >> (i % 16) & 1 != 0) {
+                            global.write(dst + i as u64, &[*byte])?;
+                        }
+                    }
+                }
+            }
+            Transfer::BulkSend { dst, src, bytes, barrier } => {
+                let (dst, src, n, barrier) = (shared_at(dst), shared_at(src), value(*bytes), shared_at(barrier));
+                check_bulk(dst, src, n)?;
+                let mut buffer = vec![0; n as usize];
+                shared.read(src, &mut buffer)?;
+                shared.write(dst, &buffer)?;
+                complete(&shared, barrier, n)?;
+            }
+            Transfer::BulkReduce { op, ty, dst, src, bytes, barrier } => {
+                let n = value(*bytes);
+                let src = shared_at(src);
+                let dst = if barrier.is_some() { shared_at(dst) } else { at(dst) };
+                check_bulk(src, dst, n)?;
+                let target: &dyn Bytes = if barrier.is_some() { &shared } else { global };
+                let size = atomic::bytes(*ty);
+                let mut buffer = vec![0; n as usize];
+                shared.read(src, &mut buffer)?;
+                for (i, part) in buffer.chunks_exact(size).enumerate() {
+                    let mut word = [0; 8];
+                    word[..size].copy_from_slice(part);
+                    let operand = u64::from_le_bytes(word);
+                    let mut undefined = false;
+                    target.update(dst + (i * size) as u64, size, &mut |old| {
+                        atomic::apply(*op, *ty, false, old, operand, 0).unwrap_or_else(|| {
+                            undefined = true;
+                            old
+                        })
+                    })?;
+                    if undefined {
+                        return Err(illegal("the reduction does not go with its type"));
+                    }
+                }
+                if let Some(barrier) = barrier {
+                    complete(&shared, shared_at(barrier), n)?;
+                }
+            }
+            Transfer::TensorLoad { mode, map, coords, offsets, dst, barrier, blocks } => {
+                let map = self.tensor_map(cx, at(map))?;
+                let coords: Vec<i32> = coords.iter().map(|c| value(*c) as i32).collect();
+                let offset = |i: usize| offsets.get(i).map_or(0, |o| value(*o) as u16);
+                let mode = match mode {
+                    TensorMode::Tile => LoadMode::Tile,
+                    TensorMode::Gather4 => LoadMode::Gather4,
+                    TensorMode::Im2col => LoadMode::Im2col { offsets: [offset(0), offset(1), offset(2)] },
+                    TensorMode::Im2colW => LoadMode::Im2colW { halo: offset(0), offset: offset(1) },
+                    TensorMode::Im2colW128 => LoadMode::Im2colW128 { halo: offset(0), offset: offset(1) },
+                };
+                let (dst, barrier) = (shared_at(dst), shared_at(barrier));
+                for (dst, barrier) in destinations(cx, dst, barrier, blocks.map(value))? {
+                    let (memory, dst) = shared.locate(dst)?;
+                    let bytes = tma::load(&map, mode, &coords, global, memory, dst)?;
+                    complete(&shared, barrier, bytes)?;
+                }
+            }
+            Transfer::TensorStore { mode, map, coords, src } => {
+                let map = self.tensor_map(cx, at(map))?;
+                let coords: Vec<i32> = coords.iter().map(|c| value(*c) as i32).collect();
+                let (memory, src) = shared.locate(shared_at(src))?;
+                tma::store(&map, *mode, &coords, memory, src, global)?;
+            }
+            Transfer::TensorReduce { op, mode, map, coords, src } => {
+                let map = self.tensor_map(cx, at(map))?;
+                let coords: Vec<i32> = coords.iter().map(|c| value(*c) as i32).collect();
+                let (memory, src) = shared.locate(shared_at(src))?;
+                tma::reduce(&map, *op, *mode, &coords, memory, src, global)?;
+            }
+            Transfer::Mbarrier { op, space, address } => {
+                let (space, addr) = resolve(*space, at(address));
+                if space != Space::Shared {
+                    return Err(Fault::new(FaultKind::InvalidAddressSpace, "an mbarrier is in shared memory"));
+                }
+                aligned(addr, 8)?;
+                match op {
+                    MbarrierOp::Init(count) => {
+                        let barrier = Barrier::init(value(*count) as u32).map_err(|e| illegal(e.to_string()))?;
+                        shared.write(addr, &barrier.to_bits().to_le_bytes())?;
+                    }
+                    MbarrierOp::Invalidate => shared.write(addr, &[0; 8])?,
+                    MbarrierOp::ExpectTx(bytes) => {
+                        let bytes = value(*bytes) as u32;
+                        change(&shared, addr, |b| Ok((b.expect_tx(bytes)?, ())))?;
+                    }
+                    MbarrierOp::CompleteTx(bytes) => complete(&shared, addr, value(*bytes))?,
+                    MbarrierOp::Arrive { count, expect, drop, no_complete, token } => {
+                        let count = count.map_or(1, |c| value(c) as u32);
+                        let expect = expect.map(|e| value(e) as u32);
+                        let state = change(&shared, addr, |b| {
+                            let b = match expect {
+                                Some(bytes) => b.expect_tx(bytes)?,
+                                None => b,
+                            };
+                            match (no_complete, drop) {
+                                (true, drop) => b.arrive_no_complete(count, *drop),
+                                (false, true) => b.arrive_drop(count),
+                                (false, false) => b.arrive(count),
+                            }
+                        })?;
+                        if let Some(d) = token {
+                            self.write(l, *d, state.to_bits());
+                        }
+                    }
+                    // Handled for the whole warp.
+                    MbarrierOp::Wait { .. } => {}
+                }
+            }
+            Transfer::PendingCount(d, token) => {
+                let count = Token::from_bits(value(*token)).pending_count();
+                self.write(l, *d, count.into());
+            }
+            Transfer::Replace { space, address, field, ordinal, value: new } => {
+                let addr = at(address);
+                let new = value(*new);
+                aligned(resolve(*space, addr).1, 128)?;
+                let memory = Generic { global, shared: &shared, space: *space };
+                let mut bytes = [0; tma::DESCRIPTOR_BYTES];
+                memory.read(addr, &mut bytes)?;
+                tma::replace(&mut bytes, *field, *ordinal as usize, new)?;
+                memory.write(addr, &bytes)?;
+            }
+            Transfer::CopyMap { dst, src } => {
+                let (dst, src) = (at(dst), shared_at(src));
+                let mut bytes = [0; tma::DESCRIPTOR_BYTES];
+                shared.read(src, &mut bytes)?;
+                global.write(dst, &bytes)?;
+            }
+            Transfer::Map { d, a, rank, generic } => {
+                let (addr, rank) = (value(*a), value(*rank));
+                if rank as usize >= cx.cluster.blocks.len() {
+                    return Err(illegal(format!("mapa to block {rank} of a cluster of {}", cx.cluster.blocks.len())));
+                }
+                let window = if *generic { SHARED_WINDOW } else { 0 };
+                let mapped = in_block(addr.wrapping_sub(window), rank) + window;
+                self.write(l, *d, mapped);
+            }
+            Transfer::Rank { d, a, generic } => {
+                let addr = value(*a).wrapping_sub(if *generic { SHARED_WINDOW } else { 0 });
+                let rank = addr >> RANK_SHIFT;
+                let rank = if rank == 0 { u64::from(cx.cluster.blocks[cx.block].rank) } else { rank - 1 };
+                self.write(l, *d, rank);
+            }
+            Transfer::Texture { d, texture, coords, float_coords } => {
+                let coords: Vec<f64> = coords
+                    .iter()
+                    .map(|c| {
+                        let bits = value(*c) as u32;
+                        if *float_coords { f64::from(f32::from_bits(bits)) } else { f64::from(bits as i32) }
+                    })
+                    .collect();
+                let texel = cx.grid.objects.fetch(value(*texture), &coords, global)?;
+                for (d, x) in d.iter().zip(texel) {
+                    self.write(l, *d, x.into());
+                }
+            }
+            Transfer::Surface { values, surface, coords, bytes, store } => {
+                let coords: Vec<i32> = coords.iter().map(|c| value(*c) as i32).collect();
+                let n = usize::from(*bytes);
+                let addr = cx.grid.objects.surface_address(value(*surface), &coords, n * values.len())?;
+                for (i, v) in values.iter().enumerate() {
+                    let at = addr + (i * n) as u64;
+                    if *store {
+                        global.write(at, &self.read(program, l, *v).to_le_bytes()[..n])?;
+                    } else {
+                        let mut word = [0; 8];
+                        global.read(at, &mut word[..n])?;
+                        self.write(l, *v, u64::from_le_bytes(word));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The tensor map at a generic address.
+    fn tensor_map(&self, cx: &Context<'_, '_>, addr: u64) -> Result<TensorMap, Fault> {
+        aligned(addr, 64)?;
+        let shared = ClusterShared { blocks: &cx.cluster.blocks, own: cx.block };
+        let memory = Generic { global: cx.grid.memory, shared: &shared, space: Space::Generic };
+        let mut bytes = [0; tma::DESCRIPTOR_BYTES];
+        memory.read(addr, &mut bytes)?;
+        tma::decode(&bytes)
+    }
+}
+
+/// The same offset in another block of the cluster.
+fn in_block(addr: u64, rank: u64) -> u64 {
+    addr & ((1 << RANK_SHIFT) - 1) | (rank + 1) << RANK_SHIFT
+}
+
+/// Where a load goes to: data and barrier, in the block that the addresses name or in those of a mask.
+fn destinations(cx: &Context<'_, '_>, dst: u64, barrier: u64, mask: Option<u64>) -> Result<Vec<(u64, u64)>, Fault> {
+    let blocks = cx.cluster.blocks.len();
+    match mask {
+        None => Ok(vec![(dst, barrier)]),
+        Some(mask) if mask >> blocks != 0 => {
+            Err(illegal(format!("multicast to blocks {mask:#x} of a cluster of {blocks}")))
+        }
+        Some(mask) => {
+            let ranks = (0..blocks as u64).filter(|r| mask >> r & 1 != 0);
+            Ok(ranks.map(|r| (in_block(dst, r), in_block(barrier, r))).collect())
+        }
+    }
+}
+
+fn check_bulk(shared: u64, other: u64, bytes: u64) -> Result<(), Fault> {
+    if !bytes.is_multiple_of(16) {
+        return Err(illegal(format!("a bulk copy of {bytes} bytes; the number must be a multiple of 16")));
+    }
+    aligned(shared, 16)?;
+    aligned(other, 16)
+}

@@ -148,6 +148,8 @@ impl Plan {
                 // The payload of a single-precision NaN survives.
                 Kind::F64 if from == Kind::F32 => f64::from(f32::from_bits(x as u32)).to_bits(),
                 Kind::F64 => 0x7fff_ffff_ffff_ffff,
+                // The payload stays as far as tf32 holds it.
+                Kind::Tf32 if from == Kind::F32 => x & 0xffff_e000 | 0x0040_0000,
                 other => other.format().nan(),
             };
             return self.finish(to, nan);

@@ -22,6 +22,13 @@ pub(crate) enum Symbol<'m> {
     Prototype,
 }
 
+/// Names of a block. `a` and `a<2>` do not collide.
+#[derive(Default)]
+struct Scope<'m> {
+    names: HashMap<&'m str, Symbol<'m>>,
+    ranges: HashMap<&'m str, Symbol<'m>>,
+}
+
 /// Where a variable is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
@@ -40,7 +47,7 @@ pub(crate) type Result<T> = std::result::Result<T, Failure>;
 pub(crate) struct FunctionDecoder<'s, 'm> {
     pub shared: &'s mut Shared<'m>,
     pub entry: bool,
-    scopes: Vec<HashMap<&'m str, Symbol<'m>>>,
+    scopes: Vec<Scope<'m>>,
     insts: Vec<Inst>,
     labels: Vec<Option<u32>>,
     frame_words: u32,
@@ -66,7 +73,7 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
         let mut decoder = FunctionDecoder {
             shared,
             entry: function.entry,
-            scopes: vec![HashMap::new()],
+            scopes: vec![Scope::default()],
             insts: Vec::new(),
             labels: Vec::new(),
             frame_words: 0,
@@ -83,7 +90,7 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
             if function.entry {
                 let address = layout.param_blocks[index] + u64::from(place.offset);
                 let symbol = Symbol::Variable { space: Place::Global, address, bytes: place.bytes.into() };
-                decoder.scopes[0].insert(param.name, symbol);
+                decoder.scopes[0].names.insert(param.name, symbol);
             } else {
                 params.push(decoder.formal(param)?);
             }
@@ -128,15 +135,15 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
                 Statement::Label(name, at) => {
                     let id = self.labels.len() as u32;
                     self.labels.push(None);
-                    if let Some(Symbol::Label(_)) = self.scope().insert(name, Symbol::Label(id)) {
+                    if let Some(Symbol::Label(_)) = self.scope().names.insert(name, Symbol::Label(id)) {
                         return Err(PtxError::new(text, *at, format!("label `{name}` is defined twice")));
                     }
                 }
                 Statement::Targets(name, targets) => {
-                    self.scope().insert(name, Symbol::Targets(targets.clone()));
+                    self.scope().names.insert(name, Symbol::Targets(targets.clone()));
                 }
                 Statement::Prototype(name, Prototype { .. }) => {
-                    self.scope().insert(name, Symbol::Prototype);
+                    self.scope().names.insert(name, Symbol::Prototype);
                 }
                 _ => {}
             }
@@ -144,7 +151,7 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
         for statement in statements {
             match statement {
                 Statement::Label(name, _) => {
-                    if let Some(Symbol::Label(id)) = self.scopes.last().and_then(|s| s.get(name)) {
+                    if let Some(Symbol::Label(id)) = self.scopes.last().and_then(|s| s.names.get(name)) {
                         self.labels[*id as usize] = Some(self.insts.len() as u32);
                     }
                 }
@@ -154,7 +161,7 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
                     }
                 }
                 Statement::Block(inner) => {
-                    self.scopes.push(HashMap::new());
+                    self.scopes.push(Scope::default());
                     let result = self.block(inner);
                     self.scopes.pop();
                     result?;
@@ -170,9 +177,9 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
         Ok(())
     }
 
-    fn scope(&mut self) -> &mut HashMap<&'m str, Symbol<'m>> {
+    fn scope(&mut self) -> &mut Scope<'m> {
         if self.scopes.is_empty() {
-            self.scopes.push(HashMap::new());
+            self.scopes.push(Scope::default());
         }
         let last = self.scopes.len() - 1;
         &mut self.scopes[last]
@@ -201,7 +208,11 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
                     self.frame_words = self.frame_words.next_multiple_of(16);
                 }
                 match variable.count {
-                    Some(count) => Symbol::Registers { first, count, bits },
+                    Some(count) => {
+                        let symbol = Symbol::Registers { first, count, bits };
+                        self.scope().ranges.insert(variable.name, symbol.clone());
+                        return Ok(symbol);
+                    }
                     None => Symbol::Register(Value { slot: Slot::frame(first), bits }),
                 }
             }
@@ -219,7 +230,7 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
                 .module_variable(variable)
                 .ok_or_else(|| fail(format!("`{}` has no address", variable.name)))?,
         };
-        self.scope().insert(variable.name, symbol.clone());
+        self.scope().names.insert(variable.name, symbol.clone());
         Ok(symbol)
     }
 
@@ -237,7 +248,7 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
     /// What a name stands for here, innermost scope first.
     pub fn lookup(&self, name: &str) -> Option<Symbol<'m>> {
         for scope in self.scopes.iter().rev() {
-            if let Some(symbol) = scope.get(name) {
+            if let Some(symbol) = scope.names.get(name) {
                 return Some(symbol.clone());
             }
         }
@@ -251,7 +262,7 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
                 }
                 let Ok(number) = number.parse::<u32>() else { continue };
                 for scope in self.scopes.iter().rev() {
-                    if let Some(Symbol::Registers { first, count, bits }) = scope.get(prefix)
+                    if let Some(Symbol::Registers { first, count, bits }) = scope.ranges.get(prefix)
                         && number < *count
                     {
                         let slot = Slot::frame(first + number * words(*bits));

@@ -4,6 +4,7 @@ use super::mixed::lanes32;
 use super::modifiers::Modifiers;
 use super::types::Ty;
 use crate::isa::{F1, F2, F3, Op};
+use crate::number::NAN16;
 use crate::number::half::{Half, add_to_odd, both, both2, both3, extreme};
 
 /// The value of an `f16`, its subnormals flushed where asked.
@@ -95,6 +96,18 @@ macro_rules! fma {
     };
 }
 
+/// Negation or magnitude; the hardware computes either as a sum, so that any NaN becomes its own.
+fn sign(half: Half, a: u32, flush: bool, negate: bool) -> u32 {
+    let a = if flush { half.flush(a) } else { a };
+    if half.is_nan(a) {
+        NAN16
+    } else if negate {
+        a ^ 0x8000
+    } else {
+        a & 0x7fff
+    }
+}
+
 impl<'m> FunctionDecoder<'_, 'm> {
     /// Half-precision instructions of type `ty`.
     pub(super) fn half(
@@ -173,14 +186,22 @@ impl<'m> FunctionDecoder<'_, 'm> {
             }
             "abs" | "neg" => {
                 let (d, s) = self.operands(operands, operand_ty, 1)?;
-                let f: F1 = match (name, pair, flush, half) {
-                    ("abs", true, false, _) => lanes32!(|a| a & 0x7fff_7fff),
-                    ("abs", false, false, _) => lanes32!(|a| a & 0x7fff),
-                    (_, true, false, _) => lanes32!(|a| a ^ 0x8000_8000),
-                    (_, false, false, _) => lanes32!(|a| a ^ 0x8000),
-                    ("abs", _, true, Half::F16) => lanes32!(|a| both(a, |a| Half::F16.flush(a)) & 0x7fff_7fff),
-                    (_, true, true, Half::F16) => lanes32!(|a| both(a, |a| Half::F16.flush(a)) ^ 0x8000_8000),
-                    (_, false, true, Half::F16) => lanes32!(|a| Half::F16.flush(a) ^ 0x8000),
+                macro_rules! sign {
+                    ($half:expr, $flush:expr, $negate:expr) => {
+                        if pair {
+                            lanes32!(|a| both(a, |a| sign($half, a, $flush, $negate)))
+                        } else {
+                            lanes32!(|a| sign($half, a, $flush, $negate))
+                        }
+                    };
+                }
+                let f: F1 = match (half, flush, name == "neg") {
+                    (Half::F16, false, false) => sign!(Half::F16, false, false),
+                    (Half::F16, false, true) => sign!(Half::F16, false, true),
+                    (Half::F16, true, false) => sign!(Half::F16, true, false),
+                    (Half::F16, true, true) => sign!(Half::F16, true, true),
+                    (Half::Bf16, false, false) => sign!(Half::Bf16, false, false),
+                    (Half::Bf16, false, true) => sign!(Half::Bf16, false, true),
                     _ => return Err("this combination of modifiers does not exist".to_owned()),
                 };
                 self.emit(Op::Unary32(f, d.slot, s[0].slot));

@@ -26,9 +26,9 @@ impl<'a> Modifiers<'a> {
         }
     }
 
-    /// Ticks off the first of several modifiers that is there.
+    /// Ticks off the first modifier, as they stand, that is one of several.
     pub fn one_of<'n>(&mut self, names: &[&'n str]) -> Option<&'n str> {
-        names.iter().copied().find(|name| self.take(name))
+        self.find(|part| names.iter().copied().find(|name| *name == part))
     }
 
     /// Ticks off the first modifier that `f` accepts.

@@ -49,6 +49,8 @@ pub enum Flow {
     Jump(u32),
     /// The program counters of the lanes have been set.
     Split,
+    /// The next instruction, after other warps had their turn.
+    Turn,
     /// The group waits; it tries the instruction again in the next round.
     Stall,
 }
@@ -312,6 +314,10 @@ impl Warp {
                             }
                             break;
                         }
+                        Ok(Flow::Turn) => {
+                            self.save(next);
+                            return Ok(self.executed - start);
+                        }
                         Ok(Flow::Stall) => {
                             self.executed -= 1;
                             self.save(self.at);
@@ -343,7 +349,11 @@ impl Warp {
             Op::BranchIndexed(index, targets) => return self.branch_indexed(program, active, *index, targets),
             Op::Load(access) => self.load(cx, access, active)?,
             Op::Store(access) => self.store(cx, access, active)?,
-            Op::Atomic(atomic) => self.atomic(cx, atomic, active)?,
+            Op::Atomic(atomic) => {
+                self.atomic(cx, atomic, active)?;
+                // Warps that contend for a word move on together, as they do on hardware.
+                return Ok(Flow::Turn);
+            }
             Op::Call(call) => return self.call(cx, call, active),
             Op::Return => return self.ret(cx, active),
             Op::Exit => {

@@ -260,14 +260,18 @@ fn chain(model: Model, order: &[usize], a: &Factors, select: Select<'_>, b: &Fac
     }
 }
 
-/// `mma.m8n8k4` with f32 sums, `c` row by row.
-pub fn multiply_accumulate_m8n8k4(a: &Factors, b: &Factors, c: &mut [f32]) {
+/// `mma.m8n8k4`, `c` row by row.
+pub fn multiply_accumulate_m8n8k4(a: &Factors, b: &Factors, f16_sum: bool, c: &mut [f32]) {
     let n = b.columns;
     for (at, c) in c.iter_mut().enumerate() {
         let (values, _) = a.row(at / n);
         // Products of f16 are exact in f32.
         let products = values.iter().enumerate().map(|(k, &value)| value * b.row(k).0[at % n]);
-        *c += products.fold(0.0, |sum, product| sum + product);
+        if f16_sum {
+            *c = half::f16::from_f32(products.fold(*c, |sum, product| sum + product)).to_f32();
+        } else {
+            *c += products.fold(0.0, |sum, product| sum + product);
+        }
     }
 }
 

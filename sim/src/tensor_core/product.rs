@@ -54,11 +54,11 @@ impl Arithmetic {
         let f16_sum = self.d == Sum::F16;
         let mut sums = sums_from_bits(self.c == Sum::F16, c);
         match self.unit {
-            Unit::M8n8k4 if !f16_sum => accumulate::multiply_accumulate_m8n8k4(&a, &b, &mut sums),
+            Unit::M8n8k4 => accumulate::multiply_accumulate_m8n8k4(&a, &b, f16_sum, &mut sums),
             Unit::Wmma => {
                 accumulate::multiply_accumulate(Model::wmma(a_number, f16_sum, k), &a, select, &b, &mut sums);
             }
-            _ => accumulate::multiply_accumulate(Model::mma(a_number, f16_sum, k), &a, select, &b, &mut sums),
+            Unit::Mma => accumulate::multiply_accumulate(Model::mma(a_number, f16_sum, k), &a, select, &b, &mut sums),
         }
         sums_to_bits(f16_sum, &sums)
     }

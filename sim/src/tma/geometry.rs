@@ -401,11 +401,15 @@ impl<'a> Walker<'a> {
         } = self.im2col_box()?;
         let (rank, w) = (self.map.dims.len(), self.w());
         self.check_window(lower, upper)?;
-        // The instruction has 16 bits for all offsets together.
-        let offset_mask = match rank {
-            3 => u16::MAX,
-            4 => 0xff,
-            _ => 0x1f,
+        // The instruction has 16 bits for all offsets together. What is too large is cut, at rank 5 it runs into the next.
+        let packed = offsets
+            .iter()
+            .enumerate()
+            .fold(0u16, |sum, (k, offset)| sum.wrapping_add(offset << (5 * k)));
+        let offset = |k: usize| match rank {
+            3 => offsets[k],
+            4 => offsets[k] & 0xff,
+            _ => packed >> (5 * k) & 0x1f,
         };
         let layout = self.layout(channels);
         let mut q: Vec<i64> = self.coords.iter().map(|&x| x.into()).collect();
@@ -413,7 +417,7 @@ impl<'a> Walker<'a> {
         for p in 0..pixels {
             let mut c = q.clone();
             for k in 0..rank - 2 {
-                c[w + k] += i64::from(offsets[k] & offset_mask);
+                c[w + k] += i64::from(offset(k));
             }
             rows.push(self.row(u64::from(p) * layout.pitch, &c, w, &layout));
             self.advance(&mut q, lower, upper, rank - 2, 0);

@@ -1,6 +1,6 @@
 //! The approximate instructions: computed in double precision and rounded once, which is within the error bounds that
 //! PTX ISA chapter 9.7.3 states; special values follow its tables.
-use super::{bits32, flush32};
+use super::{Rounding, bits32, flush32, soft};
 
 fn of(x: u32) -> f64 {
     f64::from(f32::from_bits(x))
@@ -18,13 +18,19 @@ pub fn ex2(x: u32) -> u32 {
 pub fn lg2(x: u32) -> u32 {
     to(of(x).log2())
 }
+/// The angle as the hardware reduces it: turns in single precision, rounded towards zero, without the whole ones.
+fn reduced(x: u32) -> f64 {
+    const TURNS: u32 = 0x3e22_f983;
+    let turns = of(soft::single::mul(x, TURNS, Rounding::Zero));
+    (turns - turns.trunc()) * std::f64::consts::TAU
+}
 /// `sin.approx`.
 pub fn sin(x: u32) -> u32 {
-    to(of(x).sin())
+    to(reduced(x).sin())
 }
 /// `cos.approx`.
 pub fn cos(x: u32) -> u32 {
-    to(of(x).cos())
+    to(reduced(x).cos())
 }
 /// `tanh.approx`.
 pub fn tanh(x: u32) -> u32 {

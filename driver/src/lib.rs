@@ -1,1 +1,32 @@
-//! girih.
+//! girih as a library: compile a tile program, run it, and hold the result against its reference.
+//!
+//! ```no_run
+//! use girih::{compile, diagnostic::Sources};
+//!
+//! let source = std::fs::read("gemm.mlir")?;
+//! match compile::compile(&source, "gemm.mlir", &compile::Options::default()) {
+//!     Ok(compiled) => std::fs::write("gemm.ptx", compiled.content)?,
+//!     Err(failure) => eprint!("{}", Sources::of("gemm.mlir", &source).render(&failure.messages)),
+//! }
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`registry`] | which dialects and passes a program knows |
+//! | [`compile`] | `.mlir` to any level down to PTX and cubin |
+//! | [`run`] | compile, launch, check against files and references |
+//! | [`annotation`] | the `girih` dialect: what a reference function says about its own precision |
+//! | [`diagnostic`] | messages with the source line and a caret, or as JSON |
+//! | [`failure`] | why nothing came of it |
+//! | [`file`] | reading input, and writing output as a whole or not at all |
+pub mod annotation;
+pub mod compile;
+pub mod diagnostic;
+pub mod failure;
+pub mod file;
+pub mod registry;
+pub mod run;
+
+pub use failure::{Failure, Kind};
+pub use girih_ir::{Severity, module::Message};

@@ -1,0 +1,56 @@
+//! `girih`: compiles tile programs, runs them, and holds results against references.
+//!
+//! Exit codes: 0 right, 1 wrong result or diagnostic, 2 usage.
+mod compile;
+mod guard;
+mod output;
+mod run;
+mod show;
+
+use clap::{Parser, Subcommand};
+use girih::failure::Result;
+use std::process::ExitCode;
+
+/// A compiler for GPU tile programs: from .mlir through NVVM to PTX, and onto a GPU or a simulator of one.
+#[derive(Parser)]
+#[command(name = "girih", version, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 right, 1 wrong result or diagnostic, 2 usage.\n\
+    RUST_LOG=debug shows what happens inside. `girih-opt` runs single passes.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Compile a program to PTX, or to any level above or below it.
+    Compile(compile::Args),
+    /// Compile, launch, and check: against files, generators, or a function in the same file.
+    Run(run::Args),
+    /// List what --target takes, with the resources of each.
+    Targets(show::Targets),
+    /// Say what girih finds on this machine: ptxas, driver, GPUs.
+    Doctor(show::Doctor),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
+        .with_writer(std::io::stderr)
+        .init();
+    ExitCode::from(guard::guarded(move || match &cli.command {
+        Command::Compile(args) => compile::main(args),
+        Command::Run(args) => run::main(args),
+        Command::Targets(args) => end(show::targets(args), args.json),
+        Command::Doctor(args) => end(show::doctor(args), args.json),
+    }))
+}
+
+/// The exit code of a command that has no source to quote.
+fn end(result: Result<()>, json: bool) -> u8 {
+    match result {
+        Ok(()) => 0,
+        Err(failure) => output::fail(&failure, &Default::default(), json),
+    }
+}

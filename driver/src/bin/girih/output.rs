@@ -1,0 +1,48 @@
+//! What the commands print: text for people on standard error, one JSON object for machines on standard output.
+use girih::{
+    Failure,
+    compile::Stage,
+    diagnostic::{Sources, to_json},
+    file,
+};
+use serde_json::{Value, json};
+
+/// Prints a failure and gives its exit code.
+pub fn fail(failure: &Failure, sources: &Sources, json: bool) -> u8 {
+    if json {
+        print_json(&json!({"ok": false, "diagnostics": diagnostics(&failure.messages)}));
+    } else {
+        eprint!("{}", sources.render(&failure.messages));
+    }
+    failure.exit_code()
+}
+
+/// One JSON object on a line.
+pub fn print_json(value: &Value) {
+    // Nobody is left to hear that standard output is gone.
+    let _ = file::to_stdout(format!("{value}\n").as_bytes());
+}
+
+/// Messages as a JSON array.
+pub fn diagnostics(messages: &[girih::Message]) -> Value {
+    messages.iter().map(to_json).collect()
+}
+
+/// Steps as a JSON array.
+pub fn stages(stages: &[Stage]) -> Value {
+    let milliseconds = |stage: &Stage| json!({"name": stage.name, "milliseconds": stage.time.as_secs_f64() * 1e3});
+    stages.iter().map(milliseconds).collect()
+}
+
+/// Steps as a table.
+pub fn timing(stages: &[Stage]) -> String {
+    let width = stages.iter().map(|stage| stage.name.len()).max().unwrap_or(0).max(5);
+    let line = |name: &str, seconds: f64| format!("{name:<width$} {:>9.2} ms\n", seconds * 1e3);
+    let total: f64 = stages.iter().map(|stage| stage.time.as_secs_f64()).sum();
+    let mut table: String = stages
+        .iter()
+        .map(|stage| line(&stage.name, stage.time.as_secs_f64()))
+        .collect();
+    table.push_str(&line("total", total));
+    table
+}

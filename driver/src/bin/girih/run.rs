@@ -1,0 +1,136 @@
+//! `girih run`.
+use crate::{compile::Compilation, output};
+use clap::Args as ClapArgs;
+use girih::{
+    compile::Emit,
+    diagnostic::Sources,
+    file,
+    run::{self, Choice, Input, Options, Ran},
+};
+use girih_runtime::{
+    check::CheckSpec,
+    run::{DeviceChoice, Named, Request},
+    spec::Spec,
+};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+const HELP: &str = "\
+SPEC:
+  randn:bf16[512,256]   normal; also uniform, zeros, ones, iota, full(3.5), poison
+  randn(seed=3):f32[8]  own seed;  randn:bf16[512,256;pitch=264,offset=16] padded rows, moved start
+  file.npy              an array in a file
+  i32:42                a number
+
+A reference is a func.func in the same file that takes the kernel's arguments and overwrites what the kernel
+overwrites. The attribute girih.measure = \"product\" holds errors against |A||B| instead of |AB|.
+
+Exit codes: 0 right, 1 wrong result or diagnostic, 2 usage.";
+
+/// Options of `girih run`.
+#[derive(ClapArgs)]
+#[command(after_help = HELP)]
+pub struct Args {
+    /// Program as MLIR (`-` reads standard input), or PTX written by `girih compile`.
+    file: PathBuf,
+    /// Kernel to run; may be left out when the file has one.
+    #[arg(long)]
+    kernel: Option<String>,
+    /// Value of an argument.
+    #[arg(long = "arg", value_name = "NAME=SPEC")]
+    args: Vec<Named<Spec>>,
+    /// Write an argument to a file after the launch.
+    #[arg(long = "out", value_name = "NAME=FILE.npy")]
+    outs: Vec<Named<PathBuf>>,
+    /// Compare an argument after the launch; `,tol=T,scale=SPEC` is the measure for products.
+    #[arg(long = "check", value_name = "NAME=SPEC[,rtol=R][,atol=A]")]
+    checks: Vec<Named<CheckSpec>>,
+    /// Function of the same file to compare all arguments with; @KERNEL_ref if there is one.
+    #[arg(long, value_name = "@FUNCTION", conflicts_with = "no_reference")]
+    reference: Option<String>,
+    /// Compare with no function.
+    #[arg(long)]
+    no_reference: bool,
+    /// Device: auto (a GPU if there is one, else the simulator), cuda, cuda:N or sim.
+    #[arg(long, default_value = "auto")]
+    device: DeviceChoice,
+    /// Time this many launches, each with a cold L2 cache.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    time: usize,
+    /// Seed of random arguments.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    #[command(flatten)]
+    compilation: Compilation,
+    /// Print the outcome as one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    fn options(&self) -> Options {
+        let function = |name: &String| Choice::Named(name.trim_start_matches('@').to_owned());
+        Options {
+            compile: self.compilation.options(Emit::Ptx),
+            kernel: self.kernel.as_ref().map(|name| name.trim_start_matches('@').to_owned()),
+            request: Request {
+                args: self.args.clone(),
+                outs: self.outs.clone(),
+                checks: self.checks.clone(),
+                time: self.time,
+                seed: self.seed,
+            },
+            device: self.device,
+            reference: match (&self.reference, self.no_reference) {
+                (Some(name), _) => function(name),
+                (None, true) => Choice::None,
+                (None, false) => Choice::Default,
+            },
+        }
+    }
+}
+
+/// Runs, and gives the exit code.
+pub fn main(args: &Args) -> u8 {
+    let name = file::name_of(&args.file);
+    let content = match file::read(&args.file) {
+        Ok(content) => content,
+        Err(failure) => return output::fail(&failure, &Sources::default(), args.json),
+    };
+    let sources = Sources::of(&name, &content);
+    let input = match args.file.extension().is_some_and(|extension| extension == "ptx") {
+        true => Input::Ptx(&content, &name),
+        false => Input::Mlir(&content, &name),
+    };
+    match run::run(input, &args.options()) {
+        Ok(ran) => report(args, &ran, &sources),
+        Err(failure) => output::fail(&failure, &sources, args.json),
+    }
+}
+
+fn report(args: &Args, ran: &Ran, sources: &Sources) -> u8 {
+    let right = ran.outcome.is_right();
+    if args.json {
+        let mut value = serde_json::to_value(&ran.outcome).unwrap_or(Value::Null);
+        value["ok"] = json!(right);
+        value["remarks"] = json!(ran.remarks);
+        value["diagnostics"] = output::diagnostics(&ran.messages);
+        value["stages"] = output::stages(&ran.stages);
+        output::print_json(&value);
+    } else {
+        eprint!("{}", sources.render(&ran.messages));
+        let mut text = ran.outcome.to_string();
+        for remark in &ran.remarks {
+            text.push_str(&format!("{remark}\n"));
+        }
+        if ran.outcome.checks.is_empty() {
+            text.push_str("nothing was checked: give --check NAME=SPEC or --reference @FUNCTION\n");
+        }
+        // Nobody is left to hear that standard output is gone.
+        let _ = file::to_stdout(text.as_bytes());
+        if args.compilation.timing {
+            eprint!("{}", output::timing(&ran.stages));
+        }
+    }
+    u8::from(!right)
+}

@@ -1,0 +1,101 @@
+//! `girih targets` and `girih doctor`.
+use crate::output;
+use clap::Args;
+use girih::{failure::Result, file};
+use girih_codegen::ptxas::Ptxas;
+use girih_core::{device::Device, target::Target};
+use girih_runtime::cuda::{CudaDevice, device_count};
+use serde_json::{Value, json};
+
+/// Options of `girih targets`.
+#[derive(Args)]
+pub struct Targets {
+    /// Print a JSON array.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `girih doctor`.
+#[derive(Args)]
+pub struct Doctor {
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Lists the targets.
+pub fn targets(args: &Targets) -> Result<()> {
+    if args.json {
+        let entry = |target: Target| {
+            json!({"target": target.to_string(), "ptx": target.first_ptx().to_string(), "compiles": target.in_llvm(),
+                   "dynamic_shared_bytes": target.dynamic_shared_bytes(), "warps_per_sm": target.warps_per_sm(),
+                   "tensor_maps": target.tensor_map_caps().is_some()})
+        };
+        output::print_json(&Target::all().map(entry).collect());
+        return Ok(());
+    }
+    let mut text = "target    from PTX  shared memory of a block  warps of an SM  tensor maps\n".to_owned();
+    for target in Target::all() {
+        let mut line = format!(
+            "{:<9} {:<9} {:<25} {:<15} {}",
+            target.to_string(),
+            target.first_ptx().to_string(),
+            format!("{} KiB", target.dynamic_shared_bytes() >> 10),
+            target.warps_per_sm(),
+            if target.tensor_map_caps().is_some() {
+                "yes"
+            } else {
+                "no"
+            },
+        );
+        if target == Target::SM_90A {
+            line.push_str("  (default)");
+        }
+        if !target.in_llvm() {
+            line.push_str("  (no code: LLVM 22 does not know it)");
+        }
+        text.push_str(&line);
+        text.push('\n');
+    }
+    file::to_stdout(text.as_bytes())
+}
+
+/// Says what there is to work with.
+pub fn doctor(args: &Doctor) -> Result<()> {
+    let ptxas = Ptxas::find(None).and_then(|ptxas| Ok((ptxas.path().to_path_buf(), ptxas.version()?)));
+    let gpus: std::result::Result<Vec<(String, String)>, String> = device_count()
+        .and_then(|count| {
+            (0..count)
+                .map(|ordinal| CudaDevice::new(ordinal).map(|device| (device.name(), device.target())))
+                .collect()
+        })
+        .map_err(|error| error.to_string());
+    if args.json {
+        let or_error =
+            |value: std::result::Result<Value, String>| value.unwrap_or_else(|error| json!({"error": error}));
+        let device = |(name, target): &(String, String)| json!({"name": name, "target": target});
+        output::print_json(&json!({
+            "girih": env!("CARGO_PKG_VERSION"),
+            "ptxas": or_error(ptxas.map(|(path, version)| json!({"path": path, "version": version})).map_err(|e| e.to_string())),
+            "gpus": or_error(gpus.map(|gpus| gpus.iter().map(device).collect())),
+        }));
+        return Ok(());
+    }
+    let mut text = format!("girih      {}\n", env!("CARGO_PKG_VERSION"));
+    match ptxas {
+        Ok((path, version)) => text.push_str(&format!("ptxas      {version}, {}\n", path.display())),
+        Err(error) => text.push_str(&format!(
+            "ptxas      {error}; --emit cubin needs it, nothing else does\n"
+        )),
+    }
+    match gpus {
+        Ok(gpus) if gpus.is_empty() => text.push_str("GPU        none; `girih run` uses the simulator\n"),
+        Ok(gpus) => {
+            for (name, target) in gpus {
+                text.push_str(&format!("GPU        {name}, {target}\n"));
+            }
+        }
+        Err(error) => text.push_str(&format!("GPU        none: {error}\n")),
+    }
+    file::to_stdout(text.as_bytes())
+}

@@ -1,0 +1,182 @@
+//! Why nothing came of it: messages, and whose move it is.
+use girih_core::device::DeviceError;
+use girih_ir::{Severity, module::Message};
+use std::{fmt, path::Path};
+
+/// Whose move it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The program, a file or the machine is at fault: exit code 1.
+    Failed,
+    /// The command line is at fault: exit code 2.
+    Usage,
+}
+
+/// A failure. At least one of its messages is an error.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// Whose move it is.
+    pub kind: Kind,
+    /// Everything that was said, warnings and remarks included, in order.
+    pub messages: Vec<Message>,
+}
+
+/// Result of girih's calls.
+pub type Result<T> = std::result::Result<T, Failure>;
+
+impl Failure {
+    /// A failure that no line of a source stands for.
+    pub fn new(text: impl Into<String>) -> Self {
+        Failure {
+            kind: Kind::Failed,
+            messages: vec![error(text)],
+        }
+    }
+
+    /// A wrong command line.
+    pub fn usage(text: impl Into<String>) -> Self {
+        Failure {
+            kind: Kind::Usage,
+            ..Failure::new(text)
+        }
+    }
+
+    /// A failure about a file.
+    pub fn file(path: &Path, what: impl fmt::Display) -> Self {
+        Failure::new(format!("{}: {what}", path.display()))
+    }
+
+    /// A failure that has been said already; `stage` names it if it has not.
+    pub fn diagnosed(messages: Vec<Message>, stage: &str) -> Self {
+        let said = messages.iter().any(|message| message.severity == Severity::Error);
+        let mut failure = Failure {
+            kind: Kind::Failed,
+            messages,
+        };
+        if !said {
+            failure
+                .messages
+                .push(error(format!("{stage} failed without saying why")));
+        }
+        failure
+    }
+
+    /// Puts what was said before in front.
+    pub fn after(mut self, earlier: Vec<Message>) -> Self {
+        self.messages.splice(0..0, earlier);
+        self
+    }
+
+    /// Exit code of a program that ends with this.
+    pub fn exit_code(&self) -> u8 {
+        match self.kind {
+            Kind::Failed => 1,
+            Kind::Usage => 2,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, message) in self.messages.iter().enumerate() {
+            write!(f, "{}{message}", if i == 0 { "" } else { "\n" })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Failure {}
+
+fn error(text: impl Into<String>) -> Message {
+    Message {
+        severity: Severity::Error,
+        place: None,
+        text: text.into(),
+        notes: Vec::new(),
+    }
+}
+
+/// One message from a line of text that may begin with `file:line:column:` and `error:` or `warning:`.
+pub(crate) fn from_line(line: &str) -> Message {
+    let (place, rest) = split_place(line).map_or((None, line), |(place, rest)| (Some(place), rest));
+    let (severity, text) = [("error: ", Severity::Error), ("warning: ", Severity::Warning)]
+        .into_iter()
+        .find_map(|(prefix, severity)| Some((severity, rest.strip_prefix(prefix)?)))
+        .unwrap_or((Severity::Error, rest));
+    Message {
+        severity,
+        place,
+        text: text.to_owned(),
+        notes: Vec::new(),
+    }
+}
+
+fn split_place(line: &str) -> Option<((String, u32, u32), &str)> {
+    let (head, rest) = line.split_once(": ")?;
+    let (head, column) = head.rsplit_once(':')?;
+    let (file, row) = head.rsplit_once(':')?;
+    Some(((file.to_owned(), row.parse().ok()?, column.parse().ok()?), rest))
+}
+
+impl From<girih_codegen::Error> for Failure {
+    fn from(failed: girih_codegen::Error) -> Self {
+        use girih_codegen::Error as E;
+        let messages = match &failed {
+            E::Llvm(diagnostics) => diagnostics.iter().map(|said| from_line(&said.to_string())).collect(),
+            E::Ptxas { arch, messages } => {
+                let mut all: Vec<_> = messages.iter().map(|line| from_line(line)).collect();
+                all.push(error(format!("ptxas refused the PTX for {arch}")));
+                all
+            }
+            other => vec![error(other.to_string())],
+        };
+        Failure {
+            kind: Kind::Failed,
+            messages,
+        }
+    }
+}
+
+impl From<girih_runtime::Error> for Failure {
+    fn from(failed: girih_runtime::Error) -> Self {
+        use girih_runtime::Error as E;
+        let kind = match failed {
+            E::Usage(_) | E::Spec(_) => Kind::Usage,
+            _ => Kind::Failed,
+        };
+        Failure {
+            kind,
+            messages: failed.to_string().lines().map(error).collect(),
+        }
+    }
+}
+
+impl From<DeviceError> for Failure {
+    fn from(failed: DeviceError) -> Self {
+        Failure::new(failed.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_other_tools_become_located_messages() {
+        let message = from_line("dir/a.mlir:3:5: error: bad register (PTX line 7: `add`)");
+        assert_eq!(message.place, Some(("dir/a.mlir".into(), 3, 5)));
+        assert_eq!(message.text, "bad register (PTX line 7: `add`)");
+        let message = from_line("warning: slow: very");
+        assert_eq!((message.severity, message.place), (Severity::Warning, None));
+        assert_eq!(message.text, "slow: very");
+        assert_eq!(from_line("a:b:c: d").text, "a:b:c: d");
+    }
+
+    #[test]
+    fn a_failure_always_says_something() {
+        let failure = Failure::diagnosed(Vec::new(), "`canonicalize`");
+        assert_eq!(failure.to_string(), "error: `canonicalize` failed without saying why");
+        assert_eq!(failure.exit_code(), 1);
+        assert_eq!(Failure::usage("x").exit_code(), 2);
+    }
+}

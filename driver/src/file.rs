@@ -1,0 +1,128 @@
+//! Reading input, and writing output as a whole or not at all.
+use crate::failure::{Failure, Result};
+use std::{
+    fs,
+    io::{self, Read, Write},
+    path::Path,
+};
+
+/// The content of a file, or of standard input for `-`.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    if path == Path::new("-") {
+        let mut content = Vec::new();
+        io::stdin()
+            .read_to_end(&mut content)
+            .map_err(|e| Failure::new(format!("standard input cannot be read: {}", words(&e))))?;
+        return Ok(content);
+    }
+    fs::read(path).map_err(|e| Failure::file(path, format_args!("cannot be read: {}", words(&e))))
+}
+
+/// The name that locations carry: the path as given, or `<stdin>`.
+pub fn name_of(path: &Path) -> String {
+    match path == Path::new("-") {
+        true => "<stdin>".to_owned(),
+        false => path.to_string_lossy().into_owned(),
+    }
+}
+
+/// Writes a file, or standard output for `-`. Whoever reads the file meanwhile sees all of the old content or all of the
+/// new; a failure leaves the old.
+pub fn write(path: &Path, content: &[u8]) -> Result<()> {
+    let fail = |e: io::Error| Failure::file(path, format_args!("cannot be written: {}", words(&e)));
+    if path == Path::new("-") {
+        return to_stdout(content);
+    }
+    // A link stays a link, and its target is replaced.
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    match fs::metadata(&target) {
+        Ok(found) if found.is_dir() => return Err(fail(io::ErrorKind::IsADirectory.into())),
+        // Pipes and devices are written into.
+        Ok(found) if !found.is_file() => {
+            return fs::OpenOptions::new()
+                .write(true)
+                .open(&target)
+                .and_then(|mut file| file.write_all(content))
+                .map_err(fail);
+        }
+        _ => {}
+    }
+    let folder = target
+        .parent()
+        .filter(|parent| *parent != Path::new(""))
+        .unwrap_or(Path::new("."));
+    fs::metadata(folder).map_err(fail)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".girih-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // The user's own mask takes away from it, as for any new file.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder).map_err(|e| fail(e.kind().into()))?;
+    file.write_all(content).map_err(fail)?;
+    file.persist(&target).map_err(|e| fail(e.error))?;
+    Ok(())
+}
+
+/// Writes to standard output. A reader that has seen enough is no error.
+pub fn to_stdout(content: &[u8]) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(content).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(format!(
+            "standard output cannot be written: {}",
+            words(&e)
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// A system error without its number: `No such file or directory`.
+fn words(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_is_replaced_and_nothing_else_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.ptx");
+        for content in [&b"long content"[..], b"short"] {
+            write(&path, content).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), content);
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write(&link, b"new").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = write(folder.path(), b"").unwrap_err().to_string();
+        assert!(error.ends_with("cannot be written: is a directory"), "{error}");
+        let error = write(&folder.path().join("no/such/file"), b"").unwrap_err().to_string();
+        assert!(error.contains("no/such/file: cannot be written: "), "{error}");
+        assert!(
+            read(&folder.path().join("none"))
+                .unwrap_err()
+                .to_string()
+                .ends_with("No such file or directory")
+        );
+    }
+}

@@ -1,0 +1,329 @@
+//! What a kernel should have computed: a function in the same file, run on the CPU by MLIR's JIT.
+//!
+//! The reference of `@gemm` is `@gemm_ref` where nothing else is said. It takes the kernel's arguments in the kernel's
+//! order and overwrites those that the kernel overwrites; what it returns, if anything, are the new values of its last
+//! array arguments. Every array is compared afterwards, so that a kernel which writes where it should not is found too.
+use super::cost::Cost;
+use crate::{
+    annotation::{Annotation, string},
+    failure::{Failure, Result},
+};
+use girih_codegen::jit::{self, Returned};
+use girih_core::{dtype::DType, manifest::Kernel};
+use girih_runtime::{
+    array::{Array, Layout},
+    check::{Measure, compare},
+    launch::HostValue,
+    run::Checked,
+};
+use melior::ir::{BlockLike, OperationRef, RegionLike, operation::OperationLike};
+
+/// Most multiply-adds that a reference may take.
+pub const MULTIPLY_ADDS: u128 = 1 << 31;
+
+/// Which function says what is right.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// `@KERNEL_ref` if the file has it.
+    #[default]
+    Default,
+    /// None.
+    None,
+    /// The function of that name, without `@`.
+    Named(String),
+}
+
+/// A compiled reference.
+pub(super) struct Reference {
+    name: String,
+    by_default: bool,
+    annotation: Annotation,
+    cost: Cost,
+    function: jit::Function,
+}
+
+impl Reference {
+    /// Compiles the function that `choice` stands for; `kernel` is the one that was asked for.
+    pub(super) fn choose(
+        module: OperationRef<'_, '_>,
+        choice: &Choice,
+        kernel: Option<&str>,
+    ) -> Result<Option<Reference>> {
+        let (name, by_default) = match choice {
+            Choice::None => return Ok(None),
+            Choice::Named(name) => (name.clone(), false),
+            Choice::Default => {
+                let only = || only_kernel(module);
+                let Some(kernel) = kernel.map(str::to_owned).or_else(only) else {
+                    return Ok(None);
+                };
+                (format!("{kernel}_ref"), true)
+            }
+        };
+        let found = symbols(module).find(|(symbol, op)| *symbol == name && is(*op, "func.func"));
+        if by_default && found.is_none() {
+            return Ok(None);
+        }
+        let function = jit::Function::compile(module, &name)?;
+        let source = found.map(|(_, op)| op);
+        Ok(Some(Reference {
+            name,
+            by_default,
+            annotation: source.map(Annotation::of).unwrap_or_default(),
+            cost: source.map(Cost::of).unwrap_or_default(),
+            function,
+        }))
+    }
+
+    /// Says what was chosen without being asked for.
+    pub(super) fn remark(&self) -> Option<String> {
+        self.by_default
+            .then(|| format!("checked against @{}; --no-reference leaves that out", self.name))
+    }
+
+    /// Compares every array that the kernel or the reference has changed.
+    pub(super) fn judge(&self, kernel: &Kernel, before: &[HostValue], after: &[HostValue]) -> Result<Vec<Checked>> {
+        self.check_cost(before)?;
+        let want = self.call(before)?;
+        let scale = match self.annotation.is_product {
+            true => Some(self.call(&before.iter().map(absolute).collect::<Vec<_>>())?),
+            false => None,
+        };
+        let mut changed = Vec::new();
+        let mut unchanged = Vec::new();
+        for (i, arg) in kernel.args.iter().enumerate() {
+            let (HostValue::Array(old), HostValue::Array(got), HostValue::Array(want)) =
+                (&before[i], &after[i], &want[i])
+            else {
+                continue;
+            };
+            check_gaps(arg.name(), old, got)?;
+            let scale = match scale.as_ref().map(|scale| &scale[i]) {
+                Some(HostValue::Array(scale)) => Some(scale),
+                _ => None,
+            };
+            let checked = Checked::new(
+                arg.name(),
+                compare(got, want, &self.measure(arg.name(), got.dtype(), scale)?)?,
+            );
+            let is_same = |array: &Array| array.to_packed_bytes() == old.to_packed_bytes();
+            match is_same(got) && is_same(want) {
+                true => unchanged.push(checked),
+                false => changed.push(checked),
+            }
+        }
+        // Where nothing at all has changed, that is the result.
+        Ok(if changed.is_empty() { unchanged } else { changed })
+    }
+
+    fn measure<'s>(&self, argument: &str, dtype: DType, scale: Option<&'s Array>) -> Result<Measure<'s>> {
+        let usual = match Measure::default_of(dtype) {
+            Measure::Elementwise { rtol, .. } => rtol,
+            Measure::Product { tol, .. } => tol,
+        };
+        let tol = self.annotation.tol.unwrap_or(usual);
+        match scale {
+            None => Ok(Measure::Elementwise { rtol: tol, atol: tol }),
+            Some(scale) if scale.to_f64().iter().any(|value| value.is_infinite()) => Err(Failure::new(format!(
+                "@{}: argument {argument}: the sum of absolute products overflows {dtype}, so errors cannot be \
+                 measured; use smaller values",
+                self.name
+            ))),
+            Some(scale) => Ok(Measure::Product { tol, scale }),
+        }
+    }
+
+    fn check_cost(&self, values: &[HostValue]) -> Result<()> {
+        let shape = |value: &HostValue| match value {
+            HostValue::Array(array) => array.shape().to_vec(),
+            HostValue::Scalar(_) => Vec::new(),
+        };
+        let work = self.cost.multiply_adds(&values.iter().map(shape).collect::<Vec<_>>());
+        if work <= MULTIPLY_ADDS {
+            return Ok(());
+        }
+        Err(Failure::new(format!(
+            "@{}: about {work} multiply-adds on the CPU, and at most {MULTIPLY_ADDS} are worth waiting for; use smaller \
+             arrays, or --check NAME=file.npy with a result from elsewhere, or --no-reference",
+            self.name
+        )))
+    }
+
+    /// The values of all arguments after a call.
+    fn call(&self, values: &[HostValue]) -> Result<Vec<HostValue>> {
+        let mut values = values.iter().map(without_offset).collect::<Result<Vec<_>>>()?;
+        let mut args = Vec::new();
+        for value in &mut values {
+            args.push(match value {
+                HostValue::Scalar(scalar) => jit::Arg::Scalar(scalar.dtype, scalar.bits),
+                HostValue::Array(array) => {
+                    let shape: Vec<_> = array.shape().iter().map(|size| *size as usize).collect();
+                    let strides: Vec<_> = array.layout().strides().iter().map(|stride| *stride as isize).collect();
+                    let dtype = array.dtype();
+                    jit::Arg::Array(jit::Array::new(array.bytes_mut(), dtype, 0, &shape, &strides)?)
+                }
+            });
+        }
+        let results = self.function.call(&mut args)?;
+        drop(args);
+        self.store(results, &mut values)?;
+        Ok(values)
+    }
+
+    /// Results are the last array arguments.
+    fn store(&self, results: Vec<Returned>, values: &mut [HostValue]) -> Result<()> {
+        let mut arrays: Vec<&mut Array> = values
+            .iter_mut()
+            .filter_map(|value| match value {
+                HostValue::Array(array) => Some(array),
+                HostValue::Scalar(_) => None,
+            })
+            .collect();
+        let wrong = |what: String| Failure::new(format!("@{}: {what}", self.name));
+        if results.len() > arrays.len() {
+            return Err(wrong(format!(
+                "returns {} values, but takes {} arrays; results stand for the last arrays",
+                results.len(),
+                arrays.len()
+            )));
+        }
+        let first = arrays.len() - results.len();
+        for (array, result) in arrays[first..].iter_mut().zip(results) {
+            match result {
+                Returned::Array { dtype, shape, data }
+                    if dtype.bytes() == array.dtype().bytes()
+                        && shape.iter().map(|size| *size as u64).eq(array.shape().iter().copied()) =>
+                {
+                    array.set_packed_bytes(&data);
+                }
+                Returned::Array { dtype, shape, .. } => {
+                    return Err(wrong(format!(
+                        "returns {dtype}{shape:?} for an argument of type {}{:?}",
+                        array.dtype(),
+                        array.shape()
+                    )));
+                }
+                Returned::Scalar(dtype, _) => {
+                    return Err(wrong(format!("returns a number of type {dtype}; results are arrays")));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The reference sees the first element at the start of the memory.
+fn without_offset(value: &HostValue) -> Result<HostValue> {
+    let HostValue::Array(array) = value else {
+        return Ok(value.clone());
+    };
+    Layout::new(array.shape(), array.layout().strides(), 0)
+        .ok()
+        .and_then(|layout| array.with_layout(layout, 0))
+        .map(HostValue::Array)
+        .ok_or_else(|| Failure::new("an argument does not fit in memory a second time, for the reference"))
+}
+
+/// The value with every sign bit cleared.
+fn absolute(value: &HostValue) -> HostValue {
+    let HostValue::Array(array) = value else {
+        return value.clone();
+    };
+    let mut array = array.clone();
+    if array.dtype().is_float() {
+        let mut packed = array.to_packed_bytes();
+        // Float formats are sign and magnitude, little-endian.
+        for element in packed.chunks_exact_mut(array.dtype().bytes() as usize) {
+            if let Some(last) = element.last_mut() {
+                *last &= 0x7f;
+            }
+        }
+        array.set_packed_bytes(&packed);
+    }
+    HostValue::Array(array)
+}
+
+/// Padding between rows and before the first element is nobody's to write.
+fn check_gaps(argument: &str, before: &Array, after: &Array) -> Result<()> {
+    let mut expected = before.clone();
+    expected.set_packed_bytes(&after.to_packed_bytes());
+    let touched = expected
+        .bytes()
+        .iter()
+        .zip(after.bytes())
+        .filter(|(a, b)| a != b)
+        .count();
+    let first = expected.bytes().iter().zip(after.bytes()).position(|(a, b)| a != b);
+    match first {
+        None => Ok(()),
+        Some(first) => Err(Failure::new(format!(
+            "argument {argument}: the kernel wrote {touched} bytes of padding that belongs to no element, first at byte \
+             {first} of the memory"
+        ))),
+    }
+}
+
+fn only_kernel(module: OperationRef<'_, '_>) -> Option<String> {
+    let mut kernels = symbols(module).filter(|(_, op)| is(*op, "tile.kernel"));
+    match (kernels.next(), kernels.next()) {
+        (Some((name, _)), None) => Some(name),
+        _ => None,
+    }
+}
+
+fn is(op: OperationRef<'_, '_>, name: &str) -> bool {
+    op.name().as_string_ref().as_str() == Ok(name)
+}
+
+/// The named operations of a module's body.
+fn symbols<'c: 'a, 'a>(module: OperationRef<'c, 'a>) -> impl Iterator<Item = (String, OperationRef<'c, 'a>)> {
+    let body = module.region(0).ok().and_then(|region| region.first_block());
+    std::iter::successors(body.and_then(|body| body.first_operation()), |op| op.next_in_block())
+        .filter_map(|op| Some((string(op.attribute("sym_name").ok()?)?, op)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn array(dtype: DType, values: &[f64]) -> Array {
+        Array::from_f64(dtype, &[values.len() as u64], values).expect("a small array")
+    }
+
+    #[test]
+    fn absolute_values_in_every_format() {
+        for dtype in [
+            DType::F64,
+            DType::F32,
+            DType::Bf16,
+            DType::F16,
+            DType::E4m3,
+            DType::E5m2,
+            DType::Tf32,
+        ] {
+            let HostValue::Array(found) = absolute(&HostValue::Array(array(dtype, &[-1.5, 2.0, -0.0]))) else {
+                panic!("an array stays one")
+            };
+            assert_eq!(found.to_f64(), [1.5, 2.0, 0.0], "{dtype}");
+            assert!(found.to_f64()[2].is_sign_positive());
+        }
+        let integers = HostValue::Array(array(DType::I32, &[-3.0]));
+        assert_eq!(absolute(&integers), integers);
+    }
+
+    #[test]
+    fn writes_into_padding_are_found() {
+        let layout = Layout::new(&[2, 3], &[4, 1], 4).expect("a layout");
+        let before = Array::filled(DType::I16, layout, 0xee).expect("memory");
+        let mut after = before.clone();
+        after.set_packed_bytes(&[0; 12]);
+        assert!(check_gaps("C", &before, &after).is_ok());
+        after.bytes_mut()[10] = 0;
+        let error = check_gaps("C", &before, &after).unwrap_err().to_string();
+        assert!(
+            error.contains("argument C: the kernel wrote 1 bytes of padding"),
+            "{error}"
+        );
+        assert!(error.contains("first at byte 10"), "{error}");
+    }
+}

@@ -1,0 +1,1 @@
+//! Malformed input of every kind ends in a located message, never in a panic.

@@ -16,6 +16,11 @@ param_attr! {
     /// The layout of a register tile.
     ///
     /// `tensor<64x256xf32, #tile.layout<wgmma_d>>` is held by one warpgroup, 128 elements in each thread.
+    ///
+    /// ```mlir
+    /// tensor<64x256xf32, #tile.layout<wgmma_d>>
+    /// tensor<64x64xbf16, #tile.layout<wgmma_a>>
+    /// ```
     pub struct Layout = "tile"."layout" {
         params { fragment: required(Fragment) }
         options [encoding]

@@ -67,24 +67,28 @@ pub fn atom_error(swizzle: Swizzle, atom: Atom) -> String {
 }
 
 macro_rules! plain_spaces {
-    ($($(#[$m:meta])* $doc:literal $name:ident $short:literal),+ $(,)?) => {
+    ($($doc:literal $example:literal $name:ident $short:literal),+ $(,)?) => {
         $(param_attr! {
             #[doc = $doc]
+            #[doc = ""]
+            #[doc = " ```mlir"]
+            #[doc = $example]
+            #[doc = " ```"]
             pub struct $name = "tile".$short {}
         })+
     };
 }
 
 plain_spaces! {
-    " Global memory: visible to all threads of a context." Global "global",
-    " Shared memory of the blocks of a cluster, addressed across them." SharedCluster "shared_cluster",
-    " Constant memory: read-only, initialised by the host." Const "const",
-    " Memory private to one thread." Local "local",
-    " Parameters of a kernel or function." Param "param",
-    " Any addressable space, by generic address." Generic "generic",
-    " Registers; not addressable." Reg "reg",
-    " Special registers; read-only and not addressable." Sreg "sreg",
-    " Texture memory (deprecated in PTX); only texture instructions read it." Tex "tex",
+    " Global memory: visible to all threads of a context." " memref<4xf32, #tile.global>" Global "global",
+    " Shared memory of the blocks of a cluster, addressed across them." " memref<4xf32, #tile.shared_cluster>" SharedCluster "shared_cluster",
+    " Constant memory: read-only, initialised by the host." " memref<4xf32, #tile.const>" Const "const",
+    " Memory private to one thread." " memref<4xf32, #tile.local>" Local "local",
+    " Parameters of a kernel or function." " memref<4xf32, #tile.param>" Param "param",
+    " Any addressable space, by generic address." " memref<4xf32, #tile.generic>" Generic "generic",
+    " Registers; not addressable." " memref<4xf32, #tile.reg>" Reg "reg",
+    " Special registers; read-only and not addressable." " memref<4xf32, #tile.sreg>" Sreg "sreg",
+    " Texture memory (deprecated in PTX); only texture instructions read it." " memref<4xf32, #tile.tex>" Tex "tex",
 }
 
 param_attr! {
@@ -93,6 +97,12 @@ param_attr! {
     /// A row is the innermost dimension; with a swizzle it is exactly as many bytes as the swizzle spans, and wider tiles
     /// are several panels: `memref<2x128x64xbf16, #tile.shared<swizzle = 128>>` is 128 x 128 elements in two panels. The
     /// base address is a multiple of the permutation's period (256, 512 or 1024 bytes).
+    ///
+    /// ```mlir
+    /// memref<64x32xf32, #tile.shared>
+    /// memref<2x128x64xbf16, #tile.shared<swizzle = 128>>
+    /// memref<128x32xf32, #tile.shared<swizzle = 128, atom = 32, align = 2048>>
+    /// ```
     pub struct Shared = "tile"."shared" {
         params {
             swizzle: default(Swizzle, Swizzle::None),

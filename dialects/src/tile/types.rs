@@ -66,6 +66,13 @@ param_type! {
     ///
     /// `!tile.tensor_map<128x64xbf16, swizzle = 128>` moves boxes of 128 rows of 64 elements. Box and element strides are
     /// outermost dimension first, as in memrefs; PTX lists them the other way round.
+    ///
+    /// ```mlir
+    /// !tile.tensor_map<128x64xbf16, swizzle = 128>
+    /// !tile.tensor_map<8x64x64xf16, swizzle = 128, atom = 32, fill = nan, l2 = 256>
+    /// !tile.tensor_map<4x16x32xf32, element_strides = [2, 1, 1], format = tf32>
+    /// !tile.tensor_map<2x8x16x16xi8, interleave = 16>
+    /// ```
     pub struct TensorMapType = "tile"."tensor_map" {
         params {
             /// Box and element type.
@@ -220,6 +227,10 @@ impl TensorMapType<'_> {
 
 param_type! {
     /// A barrier object in shared memory (PTX ISA, mbarrier): 8 bytes that count arrivals and bytes.
+    ///
+    /// ```mlir
+    /// memref<4x!tile.mbarrier, #tile.shared>
+    /// ```
     pub struct MBarrierType = "tile"."mbarrier" {
         options [memref_element, layout]
         hooks {
@@ -230,6 +241,10 @@ param_type! {
 
 param_type! {
     /// An accumulator that the tensor cores are still writing. Nothing but wgmma takes it; `tile.wgmma.wait` gives the tensor.
+    ///
+    /// ```mlir
+    /// !tile.in_flight<tensor<64x256xf32, #tile.layout<wgmma_d>>>
+    /// ```
     pub struct InFlightType = "tile"."in_flight" {
         params { tensor: required(AnyType) }
         hooks {

@@ -60,7 +60,12 @@ fn parameter_examples(registration: &ParamRegistration) -> Vec<String> {
         effects: girih_ir::op::EffectsDef::Unknown,
         assembly: girih_ir::op::Assembly::Generic,
     };
-    as_op.examples().iter().flat_map(|e| e.lines()).map(str::to_owned).collect()
+    as_op
+        .examples()
+        .iter()
+        .flat_map(|e| e.lines())
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
@@ -86,31 +91,60 @@ fn every_type_and_attribute_has_examples_of_all_parameters_that_round_trip() {
             round_trips(&source);
             let c = context();
             let printed = read_valid(&c, source.as_bytes()).as_operation().to_string();
-            assert!(printed.contains(&format!("@example({example})")), "{example}\nis printed as\n{printed}");
+            assert!(
+                printed.contains(&format!("@example({example})")),
+                "{example}\nis printed as\n{printed}"
+            );
         }
     }
 }
 
 #[test]
 fn every_spelling_of_a_parameter_round_trips() {
-    use girih_dialects::tile::{layouts::Fragment, spaces::{Atom, Swizzle, swizzle_mode}, types::*};
+    use girih_dialects::tile::{
+        layouts::Fragment,
+        spaces::{Atom, Swizzle, swizzle_mode},
+        types::*,
+    };
     let mut types = vec![];
     for swizzle in Swizzle::ALL {
         for atom in Atom::ALL {
             if let Some(mode) = swizzle_mode(*swizzle, *atom) {
                 let columns = mode.span_bytes().unwrap_or(64) / 2;
-                types.push(format!("memref<16x{columns}xbf16, #tile.shared<swizzle = {swizzle}, atom = {atom}, align = 2048>>"));
+                types.push(format!(
+                    "memref<16x{columns}xbf16, #tile.shared<swizzle = {swizzle}, atom = {atom}, align = 2048>>"
+                ));
             }
         }
     }
-    types.extend(Interleave::ALL.iter().map(|i| format!("!tile.tensor_map<2x8x8x16xi8, interleave = {i}>")));
-    types.extend(Fill::ALL.iter().map(|f| format!("!tile.tensor_map<8x8xbf16, fill = {f}>")));
-    types.extend(L2Promotion::ALL.iter().map(|l| format!("!tile.tensor_map<8x8xbf16, l2 = {l}>")));
+    types.extend(
+        Interleave::ALL
+            .iter()
+            .map(|i| format!("!tile.tensor_map<2x8x8x16xi8, interleave = {i}>")),
+    );
+    types.extend(
+        Fill::ALL
+            .iter()
+            .map(|f| format!("!tile.tensor_map<8x8xbf16, fill = {f}>")),
+    );
+    types.extend(
+        L2Promotion::ALL
+            .iter()
+            .map(|l| format!("!tile.tensor_map<8x8xbf16, l2 = {l}>")),
+    );
     for format in FormatOverride::ALL {
-        let element = if *format == FormatOverride::Unsigned { "i32" } else { "f32" };
+        let element = if *format == FormatOverride::Unsigned {
+            "i32"
+        } else {
+            "f32"
+        };
         types.push(format!("!tile.tensor_map<8x8x{element}, format = {format}>"));
     }
-    types.extend(Fragment::ALL.iter().map(|f| format!("tensor<64x64xf16, #tile.layout<{f}>>")));
+    types.extend(
+        Fragment::ALL
+            .iter()
+            .map(|f| format!("tensor<64x64xf16, #tile.layout<{f}>>")),
+    );
     for t in types {
         round_trips(&in_module(&format!("func.func private @example({t})")));
     }

@@ -120,6 +120,15 @@ op! {
 op! {
     /// What stays of a kernel after its body has become an `llvm.func`: the launch region, from which the manifest is
     /// written. `convert-tile-to-nvvm` makes it.
+    ///
+    /// ```mlir
+    /// tile.entry @copy in @copy_module(%A: memref<?xf32, #tile.global>) threads(128) launch {
+    ///   %c0 = arith.constant 0 : index
+    ///   %c1 = arith.constant 1 : index
+    ///   %n = memref.dim %A, %c0 : memref<?xf32, #tile.global>
+    ///   tile.grid %n, %c1, %c1
+    /// }
+    /// ```
     pub struct Entry = "tile.entry" {
         attributes {
             sym_name: required(SymbolName),
@@ -240,7 +249,14 @@ op! {
 }
 
 op! {
-    /// Ends a role; written only in the generic form.
+    /// Ends a role; it may be left out, and is not printed.
+    ///
+    /// ```mlir
+    /// tile.warp_specialize
+    /// role all(%t) warps(4) {
+    ///   tile.end_role
+    /// }
+    /// ```
     pub struct EndRole = "tile.end_role" {
         traits [Terminator]
         effects pure

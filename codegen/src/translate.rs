@@ -12,7 +12,7 @@ use melior::{
 };
 use std::sync::Once;
 
-/// Translates `gpu_module` into `llvm`. With `line_info`, every instruction carries the source position of the operation
+/// Translates `gpu_module` into `llvm`; the translations of its dialects must be registered with its context. With `line_info`, every instruction carries the source position of the operation
 /// it came from, with the file named as MLIR's location names it.
 pub(crate) fn to_llvm<'l>(
     gpu_module: OperationRef<'_, '_>,
@@ -31,8 +31,6 @@ pub(crate) fn to_llvm<'l>(
             found,
         });
     }
-    // SAFETY: the context outlives the operation that it owns.
-    unsafe { mlir_sys::mlirRegisterAllLLVMTranslations(mlir_sys::mlirOperationGetContext(gpu_module.to_raw())) };
     if line_info {
         let annotated = with_line_info(gpu_module)?;
         let annotated = annotated.body().first_operation().ok_or_else(|| lost(gpu_module))?;

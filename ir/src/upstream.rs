@@ -75,5 +75,6 @@ pub fn register_minimal_passes() {
         mlirRegisterMemRefExpandReallocPass();
         mlirRegisterMemRefExpandStridedMetadataPass();
         mlirRegisterMemRefFoldMemRefAliasOpsPass();
+        mlirRegisterSCFSCFForallToForLoop();
     });
 }

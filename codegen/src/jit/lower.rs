@@ -7,9 +7,8 @@ use melior::{
         operation::{OperationLike, WalkOrder, WalkResult},
     },
     pass::PassManager,
-    utility::{parse_pass_pipeline, register_all_passes},
+    utility::parse_pass_pipeline,
 };
-use std::sync::Once;
 
 /// Tensors become buffers. A tensor parameter may come with any strides.
 const BUFFERIZE: &str = "one-shot-bufferize{bufferize-function-boundaries=true}";
@@ -31,8 +30,6 @@ const LLVM: &str = "convert-vector-to-scf,convert-scf-to-cf,memref-expand,expand
 
 /// Lowers a module of functions in place. Gives whether results are allocations that the caller owns.
 pub(super) fn to_llvm_dialect(module: &mut Module<'_>, name: &str) -> Result<bool> {
-    static REGISTER: Once = Once::new();
-    REGISTER.call_once(register_all_passes);
     let manual = frees_buffers_itself(module);
     let buffers = if manual {
         BUFFERIZE.to_owned()
@@ -62,7 +59,11 @@ fn run(module: &mut Module<'_>, name: &str, passes: &str) -> Result<()> {
         manager.as_operation_pass_manager(),
         &format!("builtin.module({passes})"),
     )
-    .map_err(|_| failed())?;
+    .map_err(|error| {
+        Error::Reference(format!(
+            "the passes that lower a reference are not all registered: {error}"
+        ))
+    })?;
     manager.run(module).map_err(|_| failed())
 }
 

@@ -57,7 +57,8 @@ pub struct Function {
 
 impl Function {
     /// Compiles the `func.func` called `name` in the body of `module`, a `builtin.module` that may hold anything else
-    /// beside it. The module is not changed. Its context needs upstream's dialects and their extensions registered.
+    /// beside it. The module is not changed. Upstream's dialects with their extensions and translations to LLVM IR must be
+    /// registered with its context, and the passes of `lower` with the process.
     pub fn compile(module: OperationRef<'_, '_>, name: &str) -> Result<Self> {
         let span = tracing::info_span!("reference", name);
         let _entered = span.enter();
@@ -65,10 +66,8 @@ impl Function {
         let mut extracted = source::extract(module, name)?;
         let signature = Signature::of(source::root(&extracted, name)?)?;
         let owns_results = lower::to_llvm_dialect(&mut extracted, name)?;
-        // SAFETY: the context outlives the module; registration may be repeated.
+        // SAFETY: the module is alive and of the llvm dialect.
         let engine = unsafe {
-            let raw = mlir_sys::mlirOperationGetContext(extracted.as_operation().to_raw());
-            mlir_sys::mlirRegisterAllLLVMTranslations(raw);
             mlirExecutionEngineCreate(
                 extracted.to_raw(),
                 OPTIMIZATION_LEVEL,

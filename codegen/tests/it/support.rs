@@ -9,7 +9,7 @@ use melior::{
     utility::{parse_pass_pipeline, register_all_dialects, register_all_llvm_translations, register_all_passes},
 };
 
-/// A context with every upstream dialect.
+/// A context with every upstream dialect; every pass is registered too.
 pub fn context() -> Context {
     let context = Context::new();
     let registry = DialectRegistry::new();
@@ -17,6 +17,7 @@ pub fn context() -> Context {
     context.append_dialect_registry(&registry);
     context.load_all_available_dialects();
     register_all_llvm_translations(&context);
+    register_all_passes();
     context
 }
 

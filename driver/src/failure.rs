@@ -144,10 +144,12 @@ impl From<girih_runtime::Error> for Failure {
             E::Usage(_) | E::Spec(_) => Kind::Usage,
             _ => Kind::Failed,
         };
-        Failure {
-            kind,
-            messages: failed.to_string().lines().map(error).collect(),
-        }
+        let messages = match &failed {
+            // One line for each argument.
+            E::Arguments { .. } => failed.to_string().lines().map(error).collect(),
+            _ => vec![error(failed.to_string())],
+        };
+        Failure { kind, messages }
     }
 }
 

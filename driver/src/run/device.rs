@@ -26,7 +26,12 @@ pub(super) fn open(choice: DeviceChoice) -> Result<Chosen> {
             }),
             Err(error) => Ok(Chosen {
                 device: simulator(),
-                remark: Some(format!("on the simulator: {error}")),
+                // What follows the semicolon is advice on how to get a GPU.
+                remark: error
+                    .message
+                    .split(';')
+                    .next()
+                    .map(|why| format!("on the simulator: {why}")),
             }),
         },
     }

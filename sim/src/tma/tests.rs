@@ -1,6 +1,6 @@
 //! Modes that no H200 has, held to the modes that were recorded and to the text of PTX.
 use super::flat::Flat;
-use super::{LoadMode, ReduceOp, StoreMode, load, reduce, store};
+use super::{DESCRIPTOR_BYTES, LoadMode, ReduceOp, StoreMode, decode, encode, load, reduce, store};
 use crate::memory::FaultKind;
 use girih_core::tensor_map::{Fill, Format, Interleave, L2Promotion, Mode, Swizzle, TensorMap};
 
@@ -298,4 +298,74 @@ fn maps_and_modes_must_fit() {
     let fault = reduce(&tiled, ReduceOp::Add, StoreMode::Tile, &[0, 0], &shared, 64, &global).unwrap_err();
     assert_eq!(fault.kind, FaultKind::MisalignedAddress);
     assert!(fault.detail.contains("0x40") && fault.detail.contains("128"), "{fault}");
+}
+
+#[test]
+fn no_descriptor_and_no_coordinate_panics() {
+    let mut state = 0x2545_f491_4f6c_dd1du64;
+    let mut random = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let seeds = [
+        encode(&tiled(Format::Bf16, &[64, 9, 5], &[128, 1152], &[16, 4, 2])),
+        encode(&images(-1, 0, 9)),
+        encode(&TensorMap {
+            interleave: Interleave::B32,
+            swizzle: Swizzle::B32,
+            ..tiled(Format::F32, &[8, 4, 3, 2], &[256, 1024, 3072], &[8, 2, 1, 2])
+        }),
+        [0; DESCRIPTOR_BYTES],
+    ];
+    let mut copies = 0;
+    for round in 0..40_000 {
+        let mut bytes = seeds[round % seeds.len()];
+        for _ in 0..random() % 4 {
+            bytes[(random() % 104) as usize] = random() as u8;
+        }
+        let Ok(map) = decode(&bytes) else { continue };
+        copies += 1;
+        let coords: Vec<i32> = (0..5)
+            .map(|_| match random() % 4 {
+                0 => random() as i32,
+                1 => 0,
+                _ => (random() % 32) as i32 * 8 - 64,
+            })
+            .collect();
+        let rank = map.dims.len();
+        let (global, shared) = (target_of(1 << 16), target_of(1 << 18));
+        let offsets = [random() as u16; 3];
+        let (halo, offset) = ((random() % 512) as u16, (random() % 32) as u16);
+        let modes = [
+            (LoadMode::Tile, rank),
+            (LoadMode::Gather4, 5),
+            (LoadMode::Im2col { offsets }, rank),
+            (LoadMode::Im2colW { halo, offset }, rank),
+            (
+                LoadMode::Im2colW128 {
+                    halo: halo % 32,
+                    offset,
+                },
+                rank,
+            ),
+        ];
+        for (mode, count) in modes {
+            // Any error will do: the memories are small.
+            let _ = load(&map, mode, &coords[..count], &global, &shared, 1024);
+        }
+        let modes = [
+            (StoreMode::Tile, rank),
+            (StoreMode::Scatter4, 5),
+            (StoreMode::Im2colNoOffs, rank),
+            (StoreMode::Im2colNoOffsW, rank),
+        ];
+        let op = ReduceOp::ALL[(random() % 8) as usize];
+        for (mode, count) in modes {
+            let _ = store(&map, mode, &coords[..count], &shared, 1024, &global);
+            let _ = reduce(&map, op, mode, &coords[..count], &shared, 1024, &global);
+        }
+    }
+    assert!(copies > 5_000, "{copies}");
 }

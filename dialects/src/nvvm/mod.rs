@@ -1,1 +1,401 @@
-//! Builders for the upstream dialects that tile programs are lowered to.
+//! Builders for the upstream dialects that tile programs are lowered to: `llvm`, `nvvm`, `arith` and `scf`.
+//!
+//! [`Emit`] puts ops at one place with one location, and has a method for each op that lowering needs. Names are the
+//! upstream ops' own.
+mod ptx;
+pub use ptx::{AsmOperand, Cmp, TmaLoad};
+
+use girih_ir::{
+    kind::{I32, I64, Kind},
+    melior::ir::{
+        Identifier,
+        attribute::{
+            DenseI32ArrayAttribute, FlatSymbolRefAttribute, FloatAttribute, IntegerAttribute, StringAttribute,
+            TypeAttribute,
+        },
+        operation::OperationBuilder,
+        r#type::IntegerType,
+    },
+    mlir_sys::*,
+    prelude::*,
+    rewrite::Builder,
+};
+
+/// Emits ops at a builder's place, all with one location.
+#[derive(Clone, Copy)]
+pub struct Emit<'c, 'b> {
+    builder: &'b dyn Builder<'c>,
+    loc: Location<'c>,
+}
+
+/// A value, or a number that is known now.
+pub type V<'c> = Value<'c, 'c>;
+
+impl<'c, 'b> Emit<'c, 'b> {
+    /// Emits through `builder`.
+    pub fn new(builder: &'b dyn Builder<'c>, loc: Location<'c>) -> Self {
+        Emit { builder, loc }
+    }
+    /// The context.
+    pub fn context(&self) -> &'c Context {
+        self.builder.context()
+    }
+    /// The location that ops get.
+    pub fn loc(&self) -> Location<'c> {
+        self.loc
+    }
+
+    /// Any op.
+    pub fn op(
+        &self,
+        name: &str,
+        operands: &[V<'c>],
+        results: &[Type<'c>],
+        attributes: &[(&str, Attribute<'c>)],
+    ) -> OperationRef<'c, 'c> {
+        self.op_with_regions(name, operands, results, attributes, vec![])
+    }
+    /// Any op with regions.
+    pub fn op_with_regions(
+        &self,
+        name: &str,
+        operands: &[V<'c>],
+        results: &[Type<'c>],
+        attributes: &[(&str, Attribute<'c>)],
+        regions: Vec<Region<'c>>,
+    ) -> OperationRef<'c, 'c> {
+        let attributes: Vec<_> = attributes
+            .iter()
+            .map(|(n, a)| (Identifier::new(self.context(), n), *a))
+            .collect();
+        let op = OperationBuilder::new(name, self.loc)
+            .add_operands(operands)
+            .add_results(results)
+            .add_attributes(&attributes)
+            .add_regions_vec(regions)
+            .build()
+            // Only result type inference can fail, and it is never asked for.
+            .expect("an op with explicit result types can be built");
+        self.builder.insert(op)
+    }
+    /// Any op with one result.
+    pub fn value(
+        &self,
+        name: &str,
+        operands: &[V<'c>],
+        result: Type<'c>,
+        attributes: &[(&str, Attribute<'c>)],
+    ) -> V<'c> {
+        self.op(name, operands, &[result], attributes).result0()
+    }
+    /// An attribute from its text, which is written in this code and parses.
+    pub fn attr(&self, text: &str) -> Attribute<'c> {
+        Attribute::parse(self.context(), text).unwrap_or_else(|| panic!("attribute `{text}` does not parse"))
+    }
+
+    // ------------------------------------------------------------------------------------------------ types
+
+    /// `iN`.
+    pub fn int(&self, bits: u32) -> Type<'c> {
+        IntegerType::new(self.context(), bits).into()
+    }
+    /// `i32`.
+    pub fn i32_type(&self) -> Type<'c> {
+        self.int(32)
+    }
+    /// `i64`.
+    pub fn i64_type(&self) -> Type<'c> {
+        self.int(64)
+    }
+    /// `index`.
+    pub fn index_type(&self) -> Type<'c> {
+        Type::index(self.context())
+    }
+    /// `!llvm.ptr<space>`.
+    pub fn ptr(&self, space: u32) -> Type<'c> {
+        unsafe { Type::from_raw(mlirLLVMPointerTypeGet(self.context().to_raw(), space)) }
+    }
+    /// `!llvm.struct<(...)>`.
+    pub fn struct_type(&self, fields: &[Type<'c>]) -> Type<'c> {
+        let raw: Vec<_> = fields.iter().map(|t| t.to_raw()).collect();
+        unsafe {
+            Type::from_raw(mlirLLVMStructTypeLiteralGet(
+                self.context().to_raw(),
+                raw.len() as isize,
+                raw.as_ptr(),
+                false,
+            ))
+        }
+    }
+    /// `vector<Nxelement>`.
+    pub fn vector(&self, n: i64, element: Type<'c>) -> Type<'c> {
+        unsafe { Type::from_raw(mlirVectorTypeGet(1, &n, element.to_raw())) }
+    }
+    /// `!llvm.func<void (...)>`.
+    pub fn function_type(&self, arguments: &[Type<'c>]) -> Type<'c> {
+        let raw: Vec<_> = arguments.iter().map(|t| t.to_raw()).collect();
+        unsafe {
+            let void = mlirLLVMVoidTypeGet(self.context().to_raw());
+            Type::from_raw(mlirLLVMFunctionTypeGet(void, raw.len() as isize, raw.as_ptr(), false))
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------------ attributes
+
+    /// A number as an `i32` attribute.
+    pub fn i32_attr(&self, v: i32) -> Attribute<'c> {
+        I32::to_attribute(&v, self.context())
+    }
+    /// A number as an `i64` attribute.
+    pub fn i64_attr(&self, v: i64) -> Attribute<'c> {
+        I64::to_attribute(&v, self.context())
+    }
+    /// A string attribute.
+    pub fn str_attr(&self, s: &str) -> Attribute<'c> {
+        StringAttribute::new(self.context(), s).into()
+    }
+    /// `array<i32: ...>`.
+    pub fn i32s_attr(&self, v: &[i32]) -> Attribute<'c> {
+        DenseI32ArrayAttribute::new(self.context(), v).into()
+    }
+    /// A type attribute.
+    pub fn type_attr(&self, t: Type<'c>) -> Attribute<'c> {
+        TypeAttribute::new(t).into()
+    }
+    /// `@name`.
+    pub fn symbol_attr(&self, name: &str) -> Attribute<'c> {
+        FlatSymbolRefAttribute::new(self.context(), name).into()
+    }
+    /// `unit`.
+    pub fn unit_attr(&self) -> Attribute<'c> {
+        Attribute::unit(self.context())
+    }
+
+    // ------------------------------------------------------------------------------------------------ arith
+
+    /// An integer or `index` constant.
+    pub fn constant(&self, v: i64, t: Type<'c>) -> V<'c> {
+        self.value(
+            "arith.constant",
+            &[],
+            t,
+            &[("value", IntegerAttribute::new(t, v).into())],
+        )
+    }
+    /// A floating-point constant.
+    pub fn constant_float(&self, v: f64, t: Type<'c>) -> V<'c> {
+        self.value(
+            "arith.constant",
+            &[],
+            t,
+            &[("value", FloatAttribute::new(self.context(), t, v).into())],
+        )
+    }
+    /// An `i32` constant.
+    pub fn c32(&self, v: i64) -> V<'c> {
+        self.constant(v, self.i32_type())
+    }
+    /// An `i64` constant.
+    pub fn c64(&self, v: i64) -> V<'c> {
+        self.constant(v, self.i64_type())
+    }
+    fn binary(&self, name: &str, a: V<'c>, b: V<'c>) -> V<'c> {
+        self.value(name, &[a, b], a.r#type(), &[])
+    }
+    /// `a + b`.
+    pub fn add(&self, a: V<'c>, b: V<'c>) -> V<'c> {
+        self.binary("arith.addi", a, b)
+    }
+    /// `a - b`.
+    pub fn sub(&self, a: V<'c>, b: V<'c>) -> V<'c> {
+        self.binary("arith.subi", a, b)
+    }
+    /// `a * b`.
+    pub fn mul(&self, a: V<'c>, b: V<'c>) -> V<'c> {
+        self.binary("arith.muli", a, b)
+    }
+    /// `a & b`.
+    pub fn and(&self, a: V<'c>, b: V<'c>) -> V<'c> {
+        self.binary("arith.andi", a, b)
+    }
+    /// `a | b`.
+    pub fn or(&self, a: V<'c>, b: V<'c>) -> V<'c> {
+        self.binary("arith.ori", a, b)
+    }
+    /// `a ^ b`.
+    pub fn xor(&self, a: V<'c>, b: V<'c>) -> V<'c> {
+        self.binary("arith.xori", a, b)
+    }
+    /// `a << n`.
+    pub fn shl(&self, a: V<'c>, n: i64) -> V<'c> {
+        self.binary("arith.shli", a, self.constant(n, a.r#type()))
+    }
+    /// Logical `a >> n`.
+    pub fn shr(&self, a: V<'c>, n: i64) -> V<'c> {
+        self.binary("arith.shrui", a, self.constant(n, a.r#type()))
+    }
+    /// `a & mask`.
+    pub fn mask(&self, a: V<'c>, mask: i64) -> V<'c> {
+        self.and(a, self.constant(mask, a.r#type()))
+    }
+    /// `a + n`, or `a` itself for 0.
+    pub fn offset(&self, a: V<'c>, n: i64) -> V<'c> {
+        if n == 0 {
+            a
+        } else {
+            self.add(a, self.constant(n, a.r#type()))
+        }
+    }
+    /// A comparison of integers.
+    pub fn cmp(&self, predicate: Cmp, a: V<'c>, b: V<'c>) -> V<'c> {
+        self.value(
+            "arith.cmpi",
+            &[a, b],
+            self.int(1),
+            &[("predicate", self.i64_attr(predicate as i64))],
+        )
+    }
+    /// `index` to an integer, or one integer width to another; signed.
+    pub fn to_int(&self, v: V<'c>, bits: u32) -> V<'c> {
+        let (from, to) = (v.r#type(), self.int(bits));
+        if from == to {
+            return v;
+        }
+        let name = match from.bit_width() {
+            None => "arith.index_cast",
+            Some(b) if b > bits => "arith.trunci",
+            Some(_) => "arith.extsi",
+        };
+        self.value(name, &[v], to, &[])
+    }
+    /// An unsigned 32-bit number as `index`.
+    pub fn to_index(&self, v: V<'c>) -> V<'c> {
+        if v.r#type().is_index_type() {
+            return v;
+        }
+        self.value("arith.index_castui", &[v], self.index_type(), &[])
+    }
+    /// `i1` to 0 or 1.
+    pub fn zext(&self, v: V<'c>, bits: u32) -> V<'c> {
+        self.value("arith.extui", &[v], self.int(bits), &[])
+    }
+
+    // ------------------------------------------------------------------------------------------------ llvm
+
+    /// `pointer + bytes`.
+    pub fn byte_offset(&self, pointer: V<'c>, bytes: V<'c>) -> V<'c> {
+        let attributes = [
+            ("elem_type", self.type_attr(self.int(8))),
+            // i32::MIN marks an index that is an operand.
+            ("rawConstantIndices", self.i32s_attr(&[i32::MIN])),
+        ];
+        self.value("llvm.getelementptr", &[pointer, bytes], pointer.r#type(), &attributes)
+    }
+    /// `pointer + bytes`, a number known now.
+    pub fn byte_offset_by(&self, pointer: V<'c>, bytes: i64) -> V<'c> {
+        if bytes == 0 {
+            return pointer;
+        }
+        let Ok(n) = i32::try_from(bytes) else {
+            return self.byte_offset(pointer, self.c64(bytes));
+        };
+        let attributes = [
+            ("elem_type", self.type_attr(self.int(8))),
+            ("rawConstantIndices", self.i32s_attr(&[n])),
+        ];
+        self.value("llvm.getelementptr", &[pointer], pointer.r#type(), &attributes)
+    }
+    /// A load; `align` in bytes.
+    pub fn load(&self, pointer: V<'c>, t: Type<'c>, align: u64) -> V<'c> {
+        self.value(
+            "llvm.load",
+            &[pointer],
+            t,
+            &[("alignment", self.i64_attr(align as i64))],
+        )
+    }
+    /// A store; `align` in bytes.
+    pub fn store(&self, v: V<'c>, pointer: V<'c>, align: u64) {
+        self.op(
+            "llvm.store",
+            &[v, pointer],
+            &[],
+            &[("alignment", self.i64_attr(align as i64))],
+        );
+    }
+    /// A pointer as an integer: 32 bits for shared memory, else 64.
+    pub fn ptr_to_int(&self, pointer: V<'c>, bits: u32) -> V<'c> {
+        self.value("llvm.ptrtoint", &[pointer], self.int(bits), &[])
+    }
+    /// An integer as a pointer.
+    pub fn int_to_ptr(&self, v: V<'c>, space: u32) -> V<'c> {
+        self.value("llvm.inttoptr", &[v], self.ptr(space), &[])
+    }
+    /// A pointer in another space.
+    pub fn addrspace_cast(&self, pointer: V<'c>, space: u32) -> V<'c> {
+        self.value("llvm.addrspacecast", &[pointer], self.ptr(space), &[])
+    }
+    /// Field `index` of a struct.
+    pub fn extract(&self, v: V<'c>, index: usize, t: Type<'c>) -> V<'c> {
+        let position = girih_ir::kind::I64s::to_attribute(&vec![index as i64], self.context());
+        self.value("llvm.extractvalue", &[v], t, &[("position", position)])
+    }
+    /// Scalars as a vector.
+    pub fn pack(&self, scalars: &[V<'c>]) -> V<'c> {
+        let t = self.vector(scalars.len() as i64, scalars[0].r#type());
+        let mut v = self.value("llvm.mlir.undef", &[], t, &[]);
+        for (i, s) in scalars.iter().enumerate() {
+            v = self.value("llvm.insertelement", &[v, *s, self.c32(i as i64)], t, &[]);
+        }
+        v
+    }
+    /// A vector as scalars.
+    pub fn unpack(&self, v: V<'c>, n: usize, element: Type<'c>) -> Vec<V<'c>> {
+        (0..n)
+            .map(|i| self.value("llvm.extractelement", &[v, self.c32(i as i64)], element, &[]))
+            .collect()
+    }
+    /// The same bits as another type.
+    pub fn bitcast(&self, v: V<'c>, t: Type<'c>) -> V<'c> {
+        self.value("llvm.bitcast", &[v], t, &[])
+    }
+
+    // ------------------------------------------------------------------------------------------------ scf
+
+    /// `scf.if condition { then } else { otherwise }`; both branches give values of the types `results`.
+    pub fn if_else(
+        &self,
+        condition: V<'c>,
+        results: &[Type<'c>],
+        then: impl FnOnce(Emit<'c, '_>) -> Vec<V<'c>>,
+        otherwise: impl FnOnce(Emit<'c, '_>) -> Vec<V<'c>>,
+    ) -> Vec<V<'c>> {
+        let (a, b) = (Region::new(), Region::new());
+        a.append_block(Block::new(&[]));
+        b.append_block(Block::new(&[]));
+        let op = self.op_with_regions("scf.if", &[condition], results, &[], vec![a, b]);
+        let fill = |i: usize, f: &mut dyn FnMut(Emit<'c, '_>) -> Vec<V<'c>>| {
+            let block = op.region_at(i).entry().expect("just made");
+            let end = girih_ir::rewrite::AtEnd(block);
+            let emit = Emit::new(&end, self.loc);
+            let values = f(emit);
+            emit.op("scf.yield", &values, &[], &[]);
+        };
+        let (mut then, mut otherwise) = (Some(then), Some(otherwise));
+        fill(0, &mut |e| then.take().map(|f| f(e)).unwrap_or_default());
+        fill(1, &mut |e| otherwise.take().map(|f| f(e)).unwrap_or_default());
+        op.result_values()
+    }
+    /// `scf.if condition { then }`.
+    pub fn if_then(&self, condition: V<'c>, then: impl FnOnce(Emit<'c, '_>)) {
+        self.if_else(
+            condition,
+            &[],
+            |e| {
+                then(e);
+                vec![]
+            },
+            |_| vec![],
+        );
+    }
+}

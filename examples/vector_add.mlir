@@ -1,0 +1,36 @@
+// C = A + B, one element a thread: the smallest kernel.
+//
+//   girih run examples/vector_add.mlir --arg A=randn:f32[1000] --arg B=randn:f32[1000] --arg C=poison:f32[1000]
+
+module attributes {tile.target = "sm_90a"} {
+
+tile.kernel @add(%A: memref<?xf32, #tile.global>, %B: memref<?xf32, #tile.global>, %C: memref<?xf32, #tile.global>) threads(256) launch {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c256 = arith.constant 256 : index
+  %n = memref.dim %C, %c0 : memref<?xf32, #tile.global>
+  %blocks = arith.ceildivui %n, %c256 : index
+  tile.grid %blocks, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c256 = arith.constant 256 : index
+  %n = memref.dim %C, %c0 : memref<?xf32, #tile.global>
+  %block = tile.block_id x
+  %thread = tile.thread_id
+  %start = arith.muli %block, %c256 : index
+  %i = arith.addi %start, %thread : index
+  %inside = arith.cmpi ult, %i, %n : index
+  scf.if %inside {
+    %a = memref.load %A[%i] : memref<?xf32, #tile.global>
+    %b = memref.load %B[%i] : memref<?xf32, #tile.global>
+    %c = arith.addf %a, %b : f32
+    memref.store %c, %C[%i] : memref<?xf32, #tile.global>
+  }
+}
+
+func.func @add_ref(%A: memref<?xf32>, %B: memref<?xf32>, %C: memref<?xf32>) {
+  linalg.add ins(%A, %B : memref<?xf32>, memref<?xf32>) outs(%C : memref<?xf32>)
+  return
+}
+
+}

@@ -1,0 +1,73 @@
+//! Ops on laid-out tensors, element by element: any op with MLIR's `Elementwise` trait, and splat constants.
+use super::{Matched, refuse};
+use girih_dialects::{
+    nvvm::{Emit, V},
+    tile::layouts::{elements_per_thread, layout_of},
+};
+use girih_ir::{
+    conversion::{Conversion, ConversionRewriter, Operands},
+    mlir_sys::*,
+    op::Trait,
+    prelude::*,
+};
+
+/// Lowers whatever is elementwise.
+pub fn patterns(c: &mut Conversion<'_>) {
+    c.pattern("arith.constant", 1, |op, _, rewriter| constant(op, rewriter));
+    c.pattern("", 0, |op, operands, rewriter| elementwise(op, operands, rewriter));
+}
+
+fn constant<'c>(op: OperationRef<'c, 'c>, rewriter: &ConversionRewriter<'c>) -> Matched {
+    let t = op.result0().r#type();
+    let (Some(n), Some(element), Some(value)) = (elements_per_thread(t), t.element_type(), op.attr("value")) else {
+        return Err(rewriter.no_match(op, "not a laid-out tensor"));
+    };
+    if !unsafe { mlirAttributeIsADenseElements(value.to_raw()) && mlirDenseElementsAttrIsSplat(value.to_raw()) } {
+        return refuse(
+            op,
+            "a constant tile holds one value everywhere; load others from memory",
+        );
+    }
+    let scalar = unsafe { Attribute::from_raw(mlirDenseElementsAttrGetSplatValue(value.to_raw())) };
+    let e = Emit::new(rewriter, op.location());
+    let v = e.value("arith.constant", &[], element, &[("value", scalar)]);
+    rewriter.replace_multiple(op, &[vec![v; n]]);
+    Ok(())
+}
+
+fn elementwise<'c>(
+    op: OperationRef<'c, 'c>,
+    operands: &Operands<'c, '_>,
+    rewriter: &ConversionRewriter<'c>,
+) -> Matched {
+    let results = op.result_types();
+    if !op.has_trait(Trait::Elementwise) || results.is_empty() || results.iter().any(|t| layout_of(*t).is_none()) {
+        return Err(rewriter.no_match(op, "not elementwise on laid-out tensors"));
+    }
+    let n = elements_per_thread(results[0]).unwrap_or(0);
+    let Some(types) = results.iter().map(|t| t.element_type()).collect::<Option<Vec<_>>>() else {
+        return Err(rewriter.no_match(op, "no element type"));
+    };
+    let attributes: Vec<(String, Attribute)> = op
+        .attributes()
+        .map(|(name, a)| (name.as_string_ref().as_str().unwrap_or("").to_owned(), a))
+        .collect();
+    let attributes: Vec<(&str, Attribute)> = attributes.iter().map(|(n, a)| (n.as_str(), *a)).collect();
+    let e = Emit::new(rewriter, op.location());
+    let mut out: Vec<Vec<V>> = vec![vec![]; types.len()];
+    for i in 0..n {
+        // A scalar operand, such as arith.select's condition, is the same for every element.
+        let scalars: Vec<V> = (0..operands.len())
+            .map(|k| {
+                let values = operands.get(k);
+                if values.len() == n { values[i] } else { values[0] }
+            })
+            .collect();
+        let one = e.op(op.full_name(), &scalars, &types, &attributes);
+        for (r, v) in out.iter_mut().zip(one.result_values()) {
+            r.push(v);
+        }
+    }
+    rewriter.replace_multiple(op, &out);
+    Ok(())
+}

@@ -1,0 +1,229 @@
+//! Register tiles to and from memory.
+//!
+//! A thread's elements are its own origin plus what the layout gives for each index; neighbours in a row are moved together
+//! where the memory allows it. In global memory a tile that lies wholly inside, with rows aligned for pairs, takes the fast
+//! way; every other tile is guarded element by element.
+use super::{
+    group, lower,
+    memory::{Global, swizzled},
+};
+use girih_core::tensor_map::Swizzle;
+use girih_dialects::{
+    nvvm::{Cmp, Emit, V},
+    tile::{
+        layouts::{Fragment, contiguous_elements, element_offset, elements_per_thread, layout_of},
+        ops::memory::{Load, Store, contiguous},
+        spaces::{is_global, shared_of},
+        verify::element_bits,
+    },
+};
+use girih_ir::{conversion::Conversion, op::OpView, prelude::*};
+
+/// What a thread holds of a tile.
+struct Held<'c> {
+    /// Row and column of the thread's first element in the tile, i64.
+    origin: (V<'c>, V<'c>),
+    /// Row and column of each element, relative to the origin.
+    offsets: Vec<(u32, u32)>,
+    /// Elements that lie next to each other in a row.
+    run: usize,
+    rows: i64,
+    columns: i64,
+}
+
+fn held<'c>(e: &Emit<'c, '_>, tile: Type<'c>) -> Held<'c> {
+    let fragment = layout_of(tile).map_or(Fragment::WgmmaD, |l| l.fragment());
+    let bits = element_bits(tile).unwrap_or(32) as u32;
+    let n = elements_per_thread(tile).unwrap_or(0);
+    let run = contiguous_elements(fragment, bits) as usize;
+    let thread = e.mask(e.sreg("tid.x"), 127);
+    let lane = e.mask(thread, 31);
+    // Row 16 * warp + lane / 4 of the warpgroup's tile; `run` columns for each of the 4 lanes of a row.
+    let row = e.add(e.shl(e.shr(thread, 5), 4), e.shr(lane, 2));
+    let column = e.mul(e.mask(lane, 3), e.c32(run as i64));
+    let shape = tile.shape().unwrap_or_default();
+    let wide = |v: V<'c>| e.value("arith.extui", &[v], e.i64_type(), &[]);
+    Held {
+        origin: (wide(row), wide(column)),
+        offsets: (0..n).map(|i| element_offset(fragment, bits, i)).collect(),
+        run,
+        rows: shape[0],
+        columns: shape[1],
+    }
+}
+
+/// A tile's place in global memory.
+struct Place<'c> {
+    memory: Global<'c>,
+    /// Indices of the thread's first element.
+    row: V<'c>,
+    column: V<'c>,
+    /// Whether the whole tile is inside and pairs are aligned.
+    fast: V<'c>,
+}
+
+fn place<'c>(e: &Emit<'c, '_>, memory: Global<'c>, at: &[V<'c>], h: &Held<'c>) -> Place<'c> {
+    let (r, c) = (e.to_int(at[0], 64), e.to_int(at[1], 64));
+    let (row, column) = (e.add(r, h.origin.0), e.add(c, h.origin.1));
+    let inside = e.and(
+        e.cmp(Cmp::Sle, e.offset(r, h.rows), memory.sizes[0]),
+        e.cmp(Cmp::Sle, e.offset(c, h.columns), memory.sizes[1]),
+    );
+    // Loads may start before the tensor.
+    let inside = e.and(
+        inside,
+        e.and(e.cmp(Cmp::Sge, r, e.c64(0)), e.cmp(Cmp::Sge, c, e.c64(0))),
+    );
+    let run_bytes = h.run as i64 * memory.element_bytes as i64;
+    let first = e.ptr_to_int(memory.element(e, &[row, column]), 64);
+    let row_bytes = e.mul(memory.strides[0], e.c64(memory.element_bytes as i64));
+    let misaligned = e.mask(e.or(first, row_bytes), run_bytes - 1);
+    let unit = e.cmp(Cmp::Eq, memory.strides[1], e.c64(1));
+    let fast = e.and(e.and(inside, unit), e.cmp(Cmp::Eq, misaligned, e.c64(0)));
+    Place {
+        memory,
+        row,
+        column,
+        fast,
+    }
+}
+
+impl<'c> Place<'c> {
+    /// Pointer to the run that starts at element `offset`, on the fast way.
+    fn run(&self, e: &Emit<'c, '_>, offset: (u32, u32)) -> V<'c> {
+        let row = e.offset(self.row, i64::from(offset.0));
+        let start = self.memory.element(e, &[row, self.column]);
+        e.byte_offset_by(start, i64::from(offset.1) * self.memory.element_bytes as i64)
+    }
+    /// Pointer to one element and whether it lies inside.
+    fn element(&self, e: &Emit<'c, '_>, offset: (u32, u32)) -> (V<'c>, V<'c>) {
+        let row = e.offset(self.row, i64::from(offset.0));
+        let column = e.offset(self.column, i64::from(offset.1));
+        // Unsigned, so that what lies before the tensor is outside too.
+        let inside = e.and(
+            e.cmp(Cmp::Ult, row, self.memory.sizes[0]),
+            e.cmp(Cmp::Ult, column, self.memory.sizes[1]),
+        );
+        (self.memory.element(e, &[row, column]), inside)
+    }
+}
+
+/// Pointers to each run of a tile in shared memory.
+fn shared_runs<'c>(e: &Emit<'c, '_>, t: Type<'c>, base: V<'c>, at: &[V<'c>], h: &Held<'c>) -> Vec<V<'c>> {
+    let bytes = element_bits(t).unwrap_or(8) as i64 / 8;
+    let pitch = contiguous(&t.shape().unwrap_or_default())[0] * bytes;
+    let row = e.add(e.to_int(at[0], 32), e.to_int(h.origin.0, 32));
+    let column = e.add(e.to_int(at[1], 32), e.to_int(h.origin.1, 32));
+    let start = e.add(e.mul(row, e.c32(pitch)), e.mul(column, e.c32(bytes)));
+    let address = e.add(e.ptr_to_int(base, 32), start);
+    let mode = shared_of(t).map_or(Swizzle::None, |s| s.mode());
+    h.offsets
+        .iter()
+        .step_by(h.run)
+        .map(|(r, c)| {
+            let at = e.offset(address, i64::from(*r) * pitch + i64::from(*c) * bytes);
+            e.int_to_ptr(swizzled(e, at, mode), 3)
+        })
+        .collect()
+}
+
+/// Lowers the family.
+pub fn patterns(c: &mut Conversion<'_>) {
+    lower!(c, Store, |op, operands, rewriter| {
+        let e = Emit::new(rewriter, op.op().location());
+        let (tile, memory) = (op.value().r#type(), op.destination().r#type());
+        let (h, values) = (held(&e, tile), operands.get(0));
+        let indices = group(op.op(), Store::DEF, operands, "indices");
+        let bytes = element_bits(tile).unwrap_or(8) / 8;
+        if is_global(memory) {
+            let p = place(&e, Global::new(&e, memory, operands.get(1)), &indices, &h);
+            e.if_else(
+                p.fast,
+                &[],
+                |e| {
+                    for (offsets, v) in h.offsets.chunks(h.run).zip(values.chunks(h.run)) {
+                        let v = if v.len() == 1 { v[0] } else { e.pack(v) };
+                        e.store(v, p.run(&e, offsets[0]), bytes * h.run as u64);
+                    }
+                    vec![]
+                },
+                |e| {
+                    for (offset, v) in h.offsets.iter().zip(values) {
+                        let (pointer, inside) = p.element(&e, *offset);
+                        e.if_then(inside, |e| e.store(*v, pointer, bytes));
+                    }
+                    vec![]
+                },
+            );
+        } else {
+            let runs = shared_runs(&e, memory, operands.one(1), &indices, &h);
+            for (pointer, v) in runs.iter().zip(values.chunks(h.run)) {
+                let v = if v.len() == 1 { v[0] } else { e.pack(v) };
+                e.store(v, *pointer, bytes * h.run as u64);
+            }
+        }
+        rewriter.erase(op.op());
+        Ok(())
+    });
+    lower!(c, Load, |op, operands, rewriter| {
+        let e = Emit::new(rewriter, op.op().location());
+        let (tile, memory) = (op.result().r#type(), op.source().r#type());
+        let Some(element) = tile.element_type() else {
+            return Err(rewriter.no_match(op.op(), "no element type"));
+        };
+        let h = held(&e, tile);
+        let indices = group(op.op(), Load::DEF, operands, "indices");
+        let bytes = element_bits(tile).unwrap_or(8) / 8;
+        let values = if is_global(memory) {
+            let p = place(&e, Global::new(&e, memory, operands.get(0)), &indices, &h);
+            let results = vec![element; h.offsets.len()];
+            e.if_else(
+                p.fast,
+                &results,
+                |e| {
+                    h.offsets
+                        .chunks(h.run)
+                        .flat_map(|o| load(&e, p.run(&e, o[0]), element, h.run, bytes))
+                        .collect()
+                },
+                |e| {
+                    h.offsets
+                        .iter()
+                        .map(|offset| {
+                            let (pointer, inside) = p.element(&e, *offset);
+                            e.if_else(
+                                inside,
+                                &[element],
+                                |e| vec![e.load(pointer, element, bytes)],
+                                |e| vec![zero_of(&e, element)],
+                            )[0]
+                        })
+                        .collect()
+                },
+            )
+        } else {
+            let runs = shared_runs(&e, memory, operands.one(0), &indices, &h);
+            runs.into_iter()
+                .flat_map(|p| load(&e, p, element, h.run, bytes))
+                .collect()
+        };
+        rewriter.replace_multiple(op.op(), &[values]);
+        Ok(())
+    });
+}
+
+fn load<'c>(e: &Emit<'c, '_>, pointer: V<'c>, element: Type<'c>, run: usize, bytes: u64) -> Vec<V<'c>> {
+    if run == 1 {
+        return vec![e.load(pointer, element, bytes)];
+    }
+    let v = e.load(pointer, e.vector(run as i64, element), bytes * run as u64);
+    e.unpack(v, run, element)
+}
+
+fn zero_of<'c>(e: &Emit<'c, '_>, element: Type<'c>) -> V<'c> {
+    if element.is_float_type() {
+        e.constant_float(0.0, element)
+    } else {
+        e.constant(0, element)
+    }
+}

@@ -1,0 +1,197 @@
+//! Kernels: the launch region stays as a `tile.entry`, the body becomes an `llvm.func`.
+use super::{DEVICE_MODULE, Matched, SHARED_SYMBOL, lower, types::type_converter};
+use girih_dialects::{
+    nvvm::Emit,
+    tile::{
+        ops::kernel::{Entry, Kernel, Return, WarpSpecialize},
+        types::TensorMapType,
+    },
+};
+use girih_ir::{
+    conversion::Conversion,
+    ext::BlockExt,
+    melior::ir::attribute::ArrayAttribute,
+    mlir_sys::*,
+    op::OpView,
+    prelude::*,
+    rewrite::{AtEnd, Before, Builder},
+};
+
+/// Most bytes of shared memory that the pointer into it is aligned to: the longest swizzle period.
+const SHARED_ALIGNMENT: i64 = 1024;
+
+fn attribute_dict<'c>(e: &Emit<'c, '_>, entries: &[(&str, Attribute<'c>)]) -> Attribute<'c> {
+    let named: Vec<_> = entries
+        .iter()
+        .map(|(n, a)| unsafe {
+            let name = MlirStringRef {
+                data: n.as_ptr().cast(),
+                length: n.len(),
+            };
+            mlirNamedAttributeGet(mlirIdentifierGet(e.context().to_raw(), name), a.to_raw())
+        })
+        .collect();
+    unsafe {
+        Attribute::from_raw(mlirDictionaryAttrGet(
+            e.context().to_raw(),
+            named.len() as isize,
+            named.as_ptr(),
+        ))
+    }
+}
+
+/// Moves every kernel of a module into an entry and a function whose body still has tile types: the conversion that
+/// follows changes them, entry arguments included.
+pub fn outline<'c>(module: OperationRef<'c, 'c>) -> Res {
+    let Some(top) = module.region_at(0).entry() else {
+        return Ok(());
+    };
+    let kernels: Vec<Kernel> = top.op_list().iter().filter_map(|o| o.cast::<Kernel>()).collect();
+    let Some(first) = kernels.first() else { return Ok(()) };
+    let taken: Vec<String> = top
+        .op_list()
+        .iter()
+        .filter_map(|o| {
+            o.attr("sym_name")
+                .and_then(<girih_ir::kind::Str as girih_ir::kind::Kind>::from_attribute)
+        })
+        .collect();
+    let mut name = DEVICE_MODULE.to_owned();
+    while taken.contains(&name) {
+        name.push('_');
+    }
+    let end = AtEnd(top);
+    let e = Emit::new(&end, first.op().location());
+    let region = Region::new();
+    region.append_block(Block::new(&[]));
+    let gpu = e.op_with_regions("gpu.module", &[], &[], &[("sym_name", e.str_attr(&name))], vec![region]);
+    let device = gpu.region_at(0).entry().expect("just made");
+    for kernel in kernels {
+        outline_one(kernel, device, &name)?;
+    }
+    Ok(())
+}
+
+fn outline_one<'c>(kernel: Kernel<'c, 'c>, device: BlockRef<'c, 'c>, module_name: &str) -> Res {
+    let op = kernel.op();
+    let inside = AtEnd(device);
+    let e = Emit::new(&inside, op.location());
+    let uses_shared = kernel.shared_bytes().unwrap_or(0) > 0;
+    let has_shared = device.op_list().iter().any(|o| o.full_name() == "llvm.mlir.global");
+    if uses_shared && !has_shared {
+        let array = Type::parse(e.context(), "!llvm.array<0 x i8>").expect("a type of this code");
+        let attributes = [
+            ("sym_name", e.str_attr(SHARED_SYMBOL)),
+            ("global_type", e.type_attr(array)),
+            ("linkage", e.attr("#llvm.linkage<external>")),
+            ("addr_space", e.i32_attr(3)),
+            ("alignment", e.i64_attr(SHARED_ALIGNMENT)),
+        ];
+        e.op_with_regions("llvm.mlir.global", &[], &[], &attributes, vec![Region::new()]);
+    }
+
+    // The function: its signature is what the body's arguments convert to.
+    let types = type_converter();
+    let (mut signature, mut arg_attrs) = (vec![], vec![]);
+    let arguments = kernel.body().entry().map(|b| b.argument_values()).unwrap_or_default();
+    for a in &arguments {
+        let t = a.r#type();
+        let Some(converted) = types.convert(t) else {
+            return Diag::op(&op, format!("an argument of type {t} has no form in PTX")).report();
+        };
+        for (i, c) in converted.iter().enumerate() {
+            signature.push(*c);
+            arg_attrs.push(if TensorMapType::of(t).is_some() {
+                let bytes = Type::parse(e.context(), "!llvm.array<128 x i8>").expect("a type of this code");
+                attribute_dict(
+                    &e,
+                    &[
+                        ("llvm.byval", e.type_attr(bytes)),
+                        ("llvm.align", e.i64_attr(64)),
+                        ("nvvm.grid_constant", e.unit_attr()),
+                    ],
+                )
+            } else if i == 0 && t.is_memref_type() {
+                let bytes = t
+                    .element_type()
+                    .and_then(|x| x.bit_width())
+                    .map_or(1, |b| i64::from(b).max(8) / 8);
+                attribute_dict(
+                    &e,
+                    &[("llvm.align", e.i64_attr(bytes)), ("llvm.noundef", e.unit_attr())],
+                )
+            } else {
+                attribute_dict(&e, &[("llvm.noundef", e.unit_attr())])
+            });
+        }
+    }
+    let threads = kernel.threads() as i32;
+    let mut attributes = vec![
+        ("sym_name", e.str_attr(&kernel.sym_name())),
+        ("function_type", e.type_attr(e.function_type(&signature))),
+        ("nvvm.kernel", e.unit_attr()),
+        ("nvvm.reqntid", e.i32s_attr(&[threads, 1, 1])),
+        ("arg_attrs", ArrayAttribute::new(e.context(), &arg_attrs).into()),
+        ("CConv", e.attr("#llvm.cconv<ccc>")),
+        ("linkage", e.attr("#llvm.linkage<external>")),
+        ("visibility_", e.i64_attr(0)),
+    ];
+    // setmaxnreg is ignored without a bound on registers at entry.
+    let takes_registers = op
+        .nested_ops()
+        .iter()
+        .filter_map(|o| o.cast::<WarpSpecialize>())
+        .any(|w| w.registers().iter().any(|r| *r != 0));
+    if takes_registers {
+        attributes.push(("nvvm.minctasm", e.i32_attr(1)));
+    }
+    if let Some(c) = kernel.cluster() {
+        let c: Vec<i32> = c.iter().map(|d| *d as i32).collect();
+        attributes.push(("nvvm.cluster_dim", e.i32s_attr(&c)));
+    }
+    let function = e.op_with_regions("llvm.func", &[], &[], &attributes, vec![Region::new()]);
+    unsafe {
+        mlirRegionTakeBody(function.region_at(0).to_raw(), kernel.body().to_raw());
+    }
+
+    // The entry, in the kernel's place.
+    let at = Before(op);
+    let launch = Region::new();
+    unsafe { mlirRegionTakeBody(launch.to_raw(), kernel.launch().to_raw()) };
+    let entry = Entry::build(
+        op.location(),
+        kernel.sym_name(),
+        kernel.arg_names(),
+        kernel.threads(),
+        kernel.cluster(),
+        kernel.shared_bytes(),
+        module_name.to_owned(),
+        launch,
+    );
+    at.insert(entry);
+    unsafe { mlirOperationDestroy(op.to_raw()) };
+    Ok(())
+}
+
+/// `llvm.func` bodies and their ends.
+pub fn patterns(c: &mut Conversion<'_>) {
+    let types = c.types().clone();
+    let legal = types.clone();
+    c.dynamic_op("llvm.func", move |f| {
+        let arguments = f.region_at(0).entry().map(|b| b.argument_values()).unwrap_or_default();
+        Some(arguments.iter().all(|a| legal.is_legal_type(a.r#type())))
+    });
+    c.pattern("llvm.func", 1, move |op, _, rewriter| -> Matched {
+        let mut converted = Ok(());
+        rewriter.modify(op, || {
+            converted = rewriter.convert_region_types(op.region_at(0), &types)
+        });
+        converted
+    });
+    lower!(c, Return, |op, _, rewriter| {
+        let e = Emit::new(rewriter, op.op().location());
+        e.op("llvm.return", &[], &[], &[]);
+        rewriter.erase(op.op());
+        Ok(())
+    });
+}

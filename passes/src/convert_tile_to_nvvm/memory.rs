@@ -1,0 +1,202 @@
+//! Addresses, shared allocations and slabs, and single elements through `memref.load` and `memref.store`.
+use super::{Matched, SHARED_SYMBOL, group, lower, refuse, types::dynamic};
+use girih_core::tensor_map::Swizzle;
+use girih_dialects::{
+    nvvm::{Emit, V},
+    tile::{
+        ops::memory::{Alloc, Slab, contiguous},
+        spaces::{is_global, shared_of},
+        verify::{element_bits, memref_bytes},
+    },
+};
+use girih_ir::{
+    conversion::{Conversion, Operands},
+    ext::DYNAMIC,
+    op::OpView,
+    prelude::*,
+};
+
+/// A memref in global memory, unpacked: sizes and strides as i64, in elements.
+pub struct Global<'c> {
+    /// Address of the first element.
+    pub pointer: V<'c>,
+    /// Sizes, outermost first.
+    pub sizes: Vec<V<'c>>,
+    /// Strides, outermost first.
+    pub strides: Vec<V<'c>>,
+    /// Bytes of an element.
+    pub element_bytes: u64,
+}
+
+impl<'c> Global<'c> {
+    /// Unpacks what a memref of type `t` became. Its layout is strided with offset 0.
+    pub fn new(e: &Emit<'c, '_>, t: Type<'c>, values: &[V<'c>]) -> Self {
+        let shape = t.shape().unwrap_or_default();
+        let (strides, _) = t.strides_and_offset().unwrap_or_default();
+        let mut sizes_at = values[1..=dynamic(&shape)].iter().copied();
+        let mut strides_at = values[1 + dynamic(&shape)..].iter().copied();
+        let pick = |known: i64, next: &mut dyn Iterator<Item = V<'c>>| match known {
+            DYNAMIC => next.next().expect("one value for each dynamic size or stride"),
+            k => e.c64(k),
+        };
+        Global {
+            pointer: values[0],
+            sizes: shape.iter().map(|d| pick(*d, &mut sizes_at)).collect(),
+            strides: strides.iter().map(|s| pick(*s, &mut strides_at)).collect(),
+            element_bytes: element_bits(t).unwrap_or(8) / 8,
+        }
+    }
+    /// Address of the element at `i64` indices.
+    pub fn element(&self, e: &Emit<'c, '_>, indices: &[V<'c>]) -> V<'c> {
+        let mut at: Option<V> = None;
+        for (i, s) in indices.iter().zip(&self.strides) {
+            let term = e.mul(*i, *s);
+            at = Some(at.map_or(term, |a| e.add(a, term)));
+        }
+        match at {
+            None => self.pointer,
+            Some(elements) => {
+                let bytes = e.mul(elements, e.c64(self.element_bytes as i64));
+                e.byte_offset(self.pointer, bytes)
+            }
+        }
+    }
+}
+
+/// `a ^ ((a >> shift) & mask)`: the permutation of an absolute shared address (i32).
+pub fn swizzled<'c>(e: &Emit<'c, '_>, address: V<'c>, swizzle: Swizzle) -> V<'c> {
+    let xor = |a: V<'c>, shift: i64, mask: i64| e.xor(a, e.mask(e.shr(address, shift), mask));
+    match swizzle {
+        Swizzle::None => address,
+        Swizzle::B32 | Swizzle::B96 => xor(address, 3, 0x10),
+        Swizzle::B64 => xor(address, 3, 0x30),
+        Swizzle::B128 => xor(address, 3, 0x70),
+        Swizzle::B128Atom32 => xor(address, 2, 0x60),
+        Swizzle::B128Atom32Flip8 => xor(xor(address, 2, 0x60), 4, 0x08),
+        Swizzle::B128Atom64 => xor(address, 1, 0x40),
+    }
+}
+
+/// Byte offset (i32) of an element of a contiguous shared memref before the swizzle. Indices are `index` or integers.
+pub fn shared_offset<'c>(e: &Emit<'c, '_>, t: Type<'c>, indices: &[V<'c>]) -> V<'c> {
+    let bytes = element_bits(t).unwrap_or(8) as i64 / 8;
+    let strides = contiguous(&t.shape().unwrap_or_default());
+    let mut at = e.c32(0);
+    for (i, s) in indices.iter().zip(strides) {
+        let i = e.to_int(*i, 32);
+        at = e.add(at, e.mul(i, e.c32(s * bytes)));
+    }
+    at
+}
+
+/// Pointer to an element of a shared memref, where the swizzle puts it.
+pub fn shared_element<'c>(e: &Emit<'c, '_>, t: Type<'c>, base: V<'c>, indices: &[V<'c>]) -> V<'c> {
+    let offset = shared_offset(e, t, indices);
+    let mode = shared_of(t).map_or(Swizzle::None, |s| s.mode());
+    if mode == Swizzle::None {
+        return e.byte_offset(base, offset);
+    }
+    let address = e.add(e.ptr_to_int(base, 32), offset);
+    e.int_to_ptr(swizzled(e, address, mode), 3)
+}
+
+fn element_pointer<'c>(e: &Emit<'c, '_>, t: Type<'c>, base: &[V<'c>], indices: &[V<'c>]) -> V<'c> {
+    if is_global(t) {
+        let indices: Vec<_> = indices.iter().map(|i| e.to_int(*i, 64)).collect();
+        return Global::new(e, t, base).element(e, &indices);
+    }
+    shared_element(e, t, base[0], indices)
+}
+
+/// Converted values of operands `from..`.
+fn indices<'c>(operands: &Operands<'c, '_>, from: usize) -> Vec<V<'c>> {
+    (from..operands.len()).flat_map(|i| operands.get(i).to_vec()).collect()
+}
+
+fn ours(t: Type<'_>) -> bool {
+    is_global(t) || shared_of(t).is_some()
+}
+
+/// Lowers the family.
+pub fn patterns(c: &mut Conversion<'_>) {
+    lower!(c, Alloc, |op, _, rewriter| {
+        let Some(offset) = op.offset() else {
+            return refuse(
+                op.op(),
+                "has no place in shared memory yet; run tile-allocate-shared first",
+            );
+        };
+        let e = Emit::new(rewriter, op.op().location());
+        let base = e.value(
+            "llvm.mlir.addressof",
+            &[],
+            e.ptr(3),
+            &[("global_name", e.symbol_attr(SHARED_SYMBOL))],
+        );
+        rewriter.replace(op.op(), &[e.byte_offset_by(base, offset)]);
+        Ok(())
+    });
+    lower!(c, Slab, |op, operands, rewriter| {
+        let e = Emit::new(rewriter, op.op().location());
+        let (from, to) = (op.source().r#type(), op.result().r#type());
+        let part = memref_bytes(to).unwrap_or(0) as i64;
+        let shape = from.shape().unwrap_or_default();
+        let indices = group(op.op(), Slab::DEF, operands, "indices");
+        // Leading indices count whole parts.
+        let strides = contiguous(&shape[..indices.len()]);
+        let mut at = e.c32(0);
+        for (i, s) in indices.iter().zip(strides) {
+            at = e.add(at, e.mul(e.to_int(*i, 32), e.c32(s * part)));
+        }
+        rewriter.replace(op.op(), &[e.byte_offset(operands.one(0), at)]);
+        Ok(())
+    });
+    c.pattern("memref.load", 1, |op, operands, rewriter| -> Matched {
+        let t = op.operand_values()[0].r#type();
+        if !ours(t) {
+            return Err(rewriter.no_match(op, "not in a tile space"));
+        }
+        let e = Emit::new(rewriter, op.location());
+        let pointer = element_pointer(&e, t, operands.get(0), &indices(operands, 1));
+        let element = op.result0().r#type();
+        let bytes = element_bits(t).unwrap_or(8) / 8;
+        let value = e.load(pointer, element, bytes);
+        rewriter.replace(op, &[value]);
+        Ok(())
+    });
+    c.pattern("memref.store", 1, |op, operands, rewriter| -> Matched {
+        let t = op.operand_values()[1].r#type();
+        if !ours(t) {
+            return Err(rewriter.no_match(op, "not in a tile space"));
+        }
+        let e = Emit::new(rewriter, op.location());
+        let pointer = element_pointer(&e, t, operands.get(1), &indices(operands, 2));
+        e.store(operands.one(0), pointer, element_bits(t).unwrap_or(8) / 8);
+        rewriter.erase(op);
+        Ok(())
+    });
+    c.pattern("memref.dim", 1, |op, operands, rewriter| -> Matched {
+        let t = op.operand_values()[0].r#type();
+        if !ours(t) {
+            return Err(rewriter.no_match(op, "not in a tile space"));
+        }
+        let e = Emit::new(rewriter, op.location());
+        let sizes = if is_global(t) {
+            Global::new(&e, t, operands.get(0)).sizes
+        } else {
+            t.shape().unwrap_or_default().iter().map(|d| e.c64(*d)).collect()
+        };
+        let Some(which) = op.operand_values()[1].constant_int() else {
+            return refuse(
+                op,
+                "asks for a dimension that is known only at run time; use a constant",
+            );
+        };
+        let Some(size) = usize::try_from(which).ok().and_then(|i| sizes.get(i)) else {
+            return refuse(op, format!("asks for dimension {which} of {t}"));
+        };
+        let size = e.value("arith.index_cast", &[*size], e.index_type(), &[]);
+        rewriter.replace(op, &[size]);
+        Ok(())
+    });
+}

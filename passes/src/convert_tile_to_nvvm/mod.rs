@@ -1,0 +1,146 @@
+//! `convert-tile-to-nvvm`: kernels become per-thread functions in upstream dialects.
+//!
+//! ```mlir
+//! tile.kernel @k(%A: memref<?xf32, #tile.global>) threads(128) launch { ... tile.grid %n, %c1, %c1 } body {
+//!   %t = tile.thread_id
+//!   %x = memref.load %A[%t] : memref<?xf32, #tile.global>
+//! }
+//! ```
+//! becomes
+//! ```mlir
+//! tile.entry @k in @device(%A: memref<?xf32, #tile.global>) threads(128) launch { ... tile.grid %n, %c1, %c1 }
+//! gpu.module @device {
+//!   llvm.func @k(%ptr: !llvm.ptr<1>, %size: i64) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+//!     %tid = nvvm.read.ptx.sreg.tid.x : i32
+//!     ...
+//! ```
+//!
+//! | before | after |
+//! |---|---|
+//! | memref in `#tile.global` | pointer, then each dynamic size, then each dynamic stride (i64) |
+//! | memref in `#tile.shared` | pointer into the block's dynamic shared memory |
+//! | `!tile.tensor_map` | generic pointer to a 128-byte parameter |
+//! | laid-out tensor | one scalar for each element that a thread holds |
+//! | `!tile.in_flight` | one register for each 32 bits that a thread holds |
+//!
+//! *Needs* `tile-allocate-shared` to have run. *Refuses* memrefs of other spaces, shared memrefs with dynamic sizes, and ops
+//! on laid-out tensors that are not elementwise. *Numbers* stay what they are: no reassociation, no contraction.
+mod elementwise;
+mod fragment;
+mod index;
+mod kernel;
+mod mbarrier;
+mod memory;
+mod roles;
+mod sync;
+mod tma;
+mod types;
+mod wgmma;
+
+use girih_dialects::tile::{TILE, ops::kernel::Entry};
+use girih_ir::mlir_sys::*;
+use girih_ir::{
+    conversion::{Conversion, ConversionRewriter, Operands},
+    pass::{DialectSource, Pass, PassContext, PassInfo},
+    prelude::*,
+    rewrite::Matched,
+};
+pub use types::type_converter;
+
+/// Name of the module with the lowered bodies.
+pub const DEVICE_MODULE: &str = "device";
+/// Name of the block's dynamic shared memory.
+pub const SHARED_SYMBOL: &str = "shared_memory";
+
+/// The pass.
+pub struct ConvertTileToNvvm;
+
+impl Pass for ConvertTileToNvvm {
+    const INFO: PassInfo = PassInfo {
+        anchor: Some("builtin.module"),
+        dialects: &[
+            DialectSource::Rust(&TILE),
+            DialectSource::Upstream(mlirGetDialectHandle__llvm__),
+            DialectSource::Upstream(mlirGetDialectHandle__nvvm__),
+            DialectSource::Upstream(mlirGetDialectHandle__gpu__),
+            DialectSource::Upstream(mlirGetDialectHandle__scf__),
+            DialectSource::Upstream(mlirGetDialectHandle__arith__),
+        ],
+        ..PassInfo::new(
+            "convert-tile-to-nvvm",
+            "Lower tile kernels to per-thread functions in upstream dialects",
+        )
+    };
+
+    fn run<'c>(&self, module: OperationRef<'c, 'c>, _: &PassContext<'c>) -> Res {
+        kernel::outline(module)?;
+        let types = type_converter();
+        let mut conversion = Conversion::new(module.ctx(), types.clone());
+        let c = &mut conversion;
+        c.legal_dialects(&["nvvm", "llvm", "gpu", "builtin"]);
+        // What is on the host stays as it is; everything else must lose its tile types.
+        let legal = types.clone();
+        c.dynamic_op("", move |op| Some(is_host(op) || legal.is_legal_op(&op)));
+        for dialect in ["arith", "math", "memref", "cf", "func"] {
+            let legal = types.clone();
+            c.dynamic_dialect(dialect, move |op| Some(is_host(op) || legal.is_legal_op(&op)));
+        }
+        c.dynamic_dialect("tile", |op| Some(is_host(op)));
+        c.with_scf();
+        index::patterns(c);
+        memory::patterns(c);
+        fragment::patterns(c);
+        mbarrier::patterns(c);
+        tma::patterns(c);
+        wgmma::patterns(c);
+        sync::patterns(c);
+        roles::patterns(c);
+        kernel::patterns(c);
+        elementwise::patterns(c);
+        conversion.apply_partially(module)
+    }
+}
+
+/// Whether an op is a kernel's entry or in its launch region.
+fn is_host(op: OperationRef<'_, '_>) -> bool {
+    op.is::<Entry>() || op.ancestor::<Entry>().is_some()
+}
+
+/// Adds a pattern for one of the dialect's ops, seen through its typed view.
+macro_rules! lower {
+    ($conversion:expr, $op:ident, $body:expr) => {
+        $conversion.pattern(<$op as girih_ir::op::OpView>::NAME, 1, |op, operands, rewriter| {
+            fn check<'c, F>(f: F) -> F
+            where
+                F: Fn(
+                    $op<'c, 'c>,
+                    &girih_ir::conversion::Operands<'c, '_>,
+                    &girih_ir::conversion::ConversionRewriter<'c>,
+                ) -> girih_ir::rewrite::Matched,
+            {
+                f
+            }
+            check($body)($op::from_op(op), operands, rewriter)
+        })
+    };
+}
+use lower;
+
+/// Reads a declared operand group's converted values.
+fn group<'c>(
+    op: OperationRef<'c, 'c>,
+    def: &girih_ir::op::OpDef,
+    operands: &Operands<'c, '_>,
+    name: &str,
+) -> Vec<Value<'c, 'c>> {
+    let range = def.operand_range(op, name).unwrap_or(0..0);
+    range.flat_map(|i| operands.get(i).to_vec()).collect()
+}
+
+/// Fails a conversion with an error at the op.
+fn refuse<'c>(op: OperationRef<'c, 'c>, message: impl AsRef<str>) -> Matched {
+    Diag::op(&op, message).report()
+}
+
+#[allow(unused)]
+type Rw<'c> = ConversionRewriter<'c>;

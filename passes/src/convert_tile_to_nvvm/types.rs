@@ -1,0 +1,97 @@
+//! What types become.
+use girih_dialects::tile::{
+    layouts::{elements_per_thread, layout_of},
+    spaces::{is_global, shared_of},
+    types::{InFlightType, TensorMapType},
+};
+use girih_ir::{
+    conversion::{Converted, TypeConverter},
+    ext::DYNAMIC,
+    melior::ir::r#type::IntegerType,
+    mlir_sys::*,
+    prelude::*,
+};
+
+fn pointer<'c>(t: Type<'c>, space: u32) -> Type<'c> {
+    unsafe { Type::from_raw(mlirLLVMPointerTypeGet(mlirTypeGetContext(t.to_raw()), space)) }
+}
+
+/// How an accumulator in flight is held in registers.
+pub struct InFlight<'c> {
+    /// Type of one register: f32 or i32.
+    pub register: Type<'c>,
+    /// Registers of a thread.
+    pub registers: usize,
+    /// Elements in a register: 2 for f16, else 1.
+    pub packed: usize,
+}
+
+/// The registers of an accumulator, by its tensor type.
+pub fn in_flight<'c>(tensor: Type<'c>) -> Option<InFlight<'c>> {
+    let elements = elements_per_thread(tensor)?;
+    let element = tensor.element_type()?;
+    let context = girih_ir::context(unsafe { ContextRef::from_raw(mlirTypeGetContext(tensor.to_raw())) });
+    let i32_type: Type = IntegerType::new(context, 32).into();
+    Some(match element.bit_width()? {
+        16 => InFlight {
+            register: i32_type,
+            registers: elements / 2,
+            packed: 2,
+        },
+        _ => InFlight {
+            register: element,
+            registers: elements,
+            packed: 1,
+        },
+    })
+}
+
+/// Sizes or strides of a memref that are known only at run time.
+pub fn dynamic(values: &[i64]) -> usize {
+    values.iter().filter(|v| **v == DYNAMIC).count()
+}
+
+/// The type converter of `convert-tile-to-nvvm`.
+pub fn type_converter() -> TypeConverter {
+    let types = TypeConverter::new();
+    types.add(|t| {
+        if t.is_memref_type() {
+            if shared_of(t).is_some() {
+                return match t.shape() {
+                    Some(s) if !s.contains(&DYNAMIC) => Converted::To(vec![pointer(t, 3)]),
+                    _ => Converted::Impossible,
+                };
+            }
+            if !is_global(t) {
+                return Converted::NotMine;
+            }
+            let (Some(shape), Some((strides, _))) = (t.shape(), t.strides_and_offset()) else {
+                return Converted::Impossible;
+            };
+            let context = girih_ir::context(unsafe { ContextRef::from_raw(mlirTypeGetContext(t.to_raw())) });
+            let mut out = vec![pointer(t, 1)];
+            out.resize(
+                1 + dynamic(&shape) + dynamic(&strides),
+                IntegerType::new(context, 64).into(),
+            );
+            return Converted::To(out);
+        }
+        if TensorMapType::of(t).is_some() {
+            return Converted::To(vec![pointer(t, 0)]);
+        }
+        if let Some(f) = InFlightType::of(t) {
+            return match in_flight(f.tensor()) {
+                Some(f) => Converted::To(vec![f.register; f.registers]),
+                None => Converted::Impossible,
+            };
+        }
+        if layout_of(t).is_some() {
+            return match (elements_per_thread(t), t.element_type()) {
+                (Some(n), Some(e)) => Converted::To(vec![e; n]),
+                _ => Converted::Impossible,
+            };
+        }
+        Converted::NotMine
+    });
+    types
+}

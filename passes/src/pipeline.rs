@@ -1,0 +1,54 @@
+//! The pipelines, by stage. `girih-pipeline` is all of them.
+use girih_ir::pass::register_pipeline;
+
+/// A stage of the way down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// What the IR is called after the stage, as in `--emit`.
+    pub name: &'static str,
+    /// What the stage does, for people.
+    pub description: &'static str,
+    /// The textual pipeline, on `builtin.module`.
+    pub pipeline: &'static str,
+}
+
+/// From a program at the explicit level to LLVM dialects.
+pub const STAGES: [Stage; 3] = [
+    Stage {
+        name: "explicit",
+        description: "target checked, shared memory laid out",
+        pipeline: "tile-verify-target,canonicalize,cse,tile-allocate-shared",
+    },
+    Stage {
+        name: "nvvm",
+        description: "per-thread code in upstream dialects",
+        pipeline: "convert-tile-to-nvvm,canonicalize,cse",
+    },
+    Stage {
+        name: "llvm",
+        description: "llvm and nvvm dialects only",
+        pipeline: "gpu.module(convert-scf-to-cf,convert-nvvm-to-llvm,convert-to-llvm,reconcile-unrealized-casts,canonicalize,cse)",
+    },
+];
+
+/// All stages as one textual pipeline on `builtin.module`.
+pub fn full() -> String {
+    STAGES.map(|s| s.pipeline).join(",")
+}
+
+/// Registers `girih-pipeline`.
+pub fn register() {
+    register_pipeline(
+        "girih-pipeline",
+        "From tile programs to the llvm and nvvm dialects; target=sm_90a sets the module's target where it has none",
+        |options| match options.trim() {
+            "" => Ok(full()),
+            o => match o.strip_prefix("target=") {
+                Some(target) if !target.contains(char::is_whitespace) => {
+                    Ok(format!("tile-set-target{{target={target}}},{}", full()))
+                }
+                _ => Err(format!("girih-pipeline has one option, target=sm_90a; found `{o}`")),
+            },
+        },
+    );
+}

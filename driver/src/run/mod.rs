@@ -6,8 +6,10 @@
 //! | `device` | a GPU if there is one, the simulator otherwise |
 //! | `reference` | what the kernel should have computed, by MLIR's JIT on the CPU |
 //! | `cost` | how long a reference would take |
+//! | `missing` | what to write for an argument that was forgotten |
 mod cost;
 mod device;
+mod missing;
 mod reference;
 
 pub use reference::{Choice, MULTIPLY_ADDS};
@@ -154,6 +156,7 @@ fn launch(
     mut ran: Messages,
 ) -> Result<Ran> {
     let kernel = options.kernel.as_deref();
+    missing::check(program.kernel(kernel)?, &options.request.args)?;
     if let Some(reference) = &reference {
         ran.remarks.extend(reference.remark());
     }

@@ -1,0 +1,88 @@
+//! Arguments that were not given: each with its type and something that fits it.
+use crate::failure::{Failure, Result};
+use girih_core::{
+    dtype::DType,
+    manifest::{Arg, Kernel},
+};
+use girih_runtime::{run::Named, spec::Spec};
+
+/// A size where the kernel leaves it open.
+const EXAMPLE_SIZE: u64 = 256;
+
+/// Refuses a command line that leaves an argument out; all of them are named.
+pub(super) fn check(kernel: &Kernel, given: &[Named<Spec>]) -> Result<()> {
+    let is_missing = |arg: &&Arg| !given.iter().any(|named| named.name == arg.name());
+    let mut missing = kernel.args.iter().filter(is_missing).map(|arg| sentence(kernel, arg));
+    let Some(first) = missing.next() else { return Ok(()) };
+    let mut failure = Failure::usage(first);
+    failure
+        .messages
+        .extend(missing.flat_map(|text| Failure::new(text).messages));
+    Err(failure)
+}
+
+fn sentence(kernel: &Kernel, arg: &Arg) -> String {
+    let (name, kernel) = (arg.name(), &kernel.name);
+    match arg {
+        Arg::Scalar { dtype, .. } => {
+            let example = if *dtype == DType::I1 { "true" } else { "1" };
+            format!(
+                "kernel `{kernel}`, argument {name}: a number of type {dtype} is missing; give --arg {name}={dtype}:{example}"
+            )
+        }
+        Arg::Memref { dtype, shape, .. } => {
+            let sizes = |open: &dyn Fn() -> String| {
+                let size = |size: &Option<u64>| size.map_or_else(open, |size| size.to_string());
+                shape.iter().map(size).collect::<Vec<_>>().join(",")
+            };
+            format!(
+                "kernel `{kernel}`, argument {name}: an array {dtype}[{}] is missing; give for instance \
+                 --arg {name}=randn:{dtype}[{}], or zeros where the kernel only writes",
+                sizes(&|| "?".to_owned()),
+                sizes(&|| EXAMPLE_SIZE.to_string())
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn each_missing_argument_comes_with_an_example_that_parses() {
+        let arg = |name: &str, shape: Vec<Option<u64>>| Arg::Memref {
+            name: name.into(),
+            dtype: DType::Bf16,
+            strides: shape.iter().map(|_| None).collect(),
+            shape,
+            align: 2,
+        };
+        let scalar = Arg::Scalar {
+            name: "n".into(),
+            dtype: DType::I32,
+        };
+        let kernel = Kernel {
+            name: "gemm".into(),
+            args: vec![arg("A", vec![None, Some(64)]), arg("B", vec![None]), scalar],
+            params: vec![],
+            tensor_maps: vec![],
+            grid: [1, 1, 1].map(girih_core::manifest::Expr::Const),
+            block: [1; 3],
+            cluster: [1; 3],
+            dynamic_shared_bytes: 0,
+        };
+        let given = ["A=zeros:bf16[4,64]".parse().expect("a SPEC")];
+        assert_eq!(
+            check(&kernel, &given).unwrap_err().to_string(),
+            "error: kernel `gemm`, argument B: an array bf16[?] is missing; give for instance --arg \
+             B=randn:bf16[256], or zeros where the kernel only writes\n\
+             error: kernel `gemm`, argument n: a number of type i32 is missing; give --arg n=i32:1"
+        );
+        let complete =
+            ["A=randn:bf16[256,64]", "B=randn:bf16[256]", "n=i32:1"].map(|text| text.parse().expect("a SPEC"));
+        assert!(check(&kernel, &complete).is_ok());
+        assert_eq!(check(&kernel, &[]).unwrap_err().messages.len(), 3);
+    }
+}

@@ -14,7 +14,7 @@ use girih_ir::{
 /// Lowers whatever is elementwise.
 pub fn patterns(c: &mut Conversion<'_>) {
     c.pattern("arith.constant", 1, |op, _, rewriter| constant(op, rewriter));
-    c.pattern("", 0, |op, operands, rewriter| elementwise(op, operands, rewriter));
+    c.pattern("", 0, elementwise);
 }
 
 fn constant<'c>(op: OperationRef<'c, 'c>, rewriter: &ConversionRewriter<'c>) -> Matched {

@@ -2,8 +2,8 @@
 use super::{Arg, Expr, Kernel, Manifest, ManifestError, Param};
 use crate::tensor_map::Mode;
 
-/// Levels of operators in one expression. Readers of JSON stop at 128 levels of nesting, two for each operator.
-const DEEPEST: usize = 48;
+/// Most levels of operators in one expression. Readers of JSON stop at 128 levels of nesting, two for each operator.
+pub const DEEPEST: usize = 48;
 
 impl Manifest {
     /// The first reference that leads nowhere, list of a wrong length, or launch shape that no device takes.

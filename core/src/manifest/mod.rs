@@ -15,6 +15,7 @@ mod comment;
 mod eval;
 mod template;
 
+pub use check::DEEPEST;
 pub use comment::ManifestError;
 pub use eval::{Env, EvalError, EvalErrorKind};
 

@@ -107,6 +107,8 @@ ops! {
     // Barriers in shared memory.
     MbarrierInit "mbarrier.init, inval, arrive, test_wait" [All: 7 . 0] else "use bar.sync":
         "mbarrier.init.shared.b64 [%r0], 1; mbarrier.arrive.shared.b64 %d1, [%r0]; mbarrier.test_wait.shared.b64 %p0, [%r0], %d1; mbarrier.inval.shared.b64 [%r0];";
+    MbarrierParity "mbarrier.test_wait.parity" [All: 7 . 1] else "wait by the token of an arrival":
+        "mbarrier.test_wait.parity.shared.b64 %p0, [%r0], %r1;";
     MbarrierTryWait "mbarrier.try_wait" [From90: 7 . 8] else "loop over mbarrier.test_wait":
         "mbarrier.try_wait.parity.shared.b64 %p0, [%r0], %r1;";
     MbarrierArriveCount "mbarrier.arrive with a count" [From90: 7 . 8] else "arrive.noComplete, or arrive several times":

@@ -15,6 +15,10 @@
 //! | [`ops::mbarrier`] | barriers in shared memory |
 //! | [`ops::wgmma`] | warpgroup matrix products |
 //! | [`ops::sync`] | barriers and fences |
+//! | [`features`] | what each op asks of a target |
+//! | [`host`] | what a launch region computes |
+pub mod features;
+pub mod host;
 pub mod layouts;
 pub mod ops;
 pub mod spaces;

@@ -7,6 +7,7 @@
 //! | [`passes`] | which LLVM passes run at which level |
 //! | [`target`] | which targets and PTX versions can be emitted |
 //! | [`ptxas`] | finds ptxas, assembles, reads its report |
+//! | [`manifest`] | how the kernels of a module are launched |
 //! | [`jit`] | runs a `func.func` on the CPU, as the reference of a kernel |
 //! | [`fatal`] | what happens when LLVM gives up |
 pub mod diagnostics;
@@ -14,6 +15,7 @@ pub mod error;
 pub mod fatal;
 pub mod jit;
 mod locate;
+pub mod manifest;
 pub mod passes;
 pub mod ptx;
 pub mod ptxas;

@@ -1,14 +1,20 @@
 //! girih's passes: one file a pass, whose head shows the IR before and after, what it needs and what it refuses.
 //!
 //! [`register`] makes them known by name, to `girih-opt` and to [`pipeline`].
+pub mod allocate_shared;
 pub mod convert_tile_to_nvvm;
 pub mod pipeline;
+pub mod set_target;
+pub mod verify_target;
 
 /// Registers every pass and pipeline; once for the process.
 pub fn register() {
     use girih_ir::pass::register;
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
+        register(set_target::SetTarget);
+        register(verify_target::VerifyTarget);
+        register(allocate_shared::AllocateShared);
         register(convert_tile_to_nvvm::ConvertTileToNvvm);
         pipeline::register();
     });

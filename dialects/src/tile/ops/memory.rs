@@ -10,8 +10,9 @@ use girih_ir::{
     constraint::{Constraint, INDEX},
     kind::I64,
     op,
-    op::OpView,
+    op::{Fold, OpView},
     prelude::*,
+    rewrite::PatternSet,
 };
 
 /// A memref whose elements threads can load and store.
@@ -98,6 +99,23 @@ op! {
                     errors.op(&op, format!("a part is {bytes} bytes, but the swizzle repeats every {period}; parts must be multiples of it"));
                 }
                 errors.result()
+            }
+            fn fold(self, _: &[Option<Attribute<'c>>]) -> Option<Vec<Fold<'c, 'c>>> {
+                let whole = self.indices().is_empty() && self.source().r#type() == self.result().r#type();
+                whole.then(|| vec![Fold::Value(self.source())])
+            }
+            fn canonicalize(patterns: &mut PatternSet<'c>) {
+                // A part of a part is one part.
+                patterns.add(Slab::NAME, 1, |op, rw| {
+                    let part = Slab::from_op(op);
+                    let Some(whole) = part.source().defining_op().and_then(|d| d.cast::<Slab>()) else {
+                        return Err(rw.no_match(op, "the source is no slab"));
+                    };
+                    let indices = [whole.indices(), part.indices()].concat();
+                    let result = part.result().r#type();
+                    rw.replace_with(op, Slab::build(op.location(), result, whole.source(), &indices));
+                    Ok(())
+                });
             }
         }
     }

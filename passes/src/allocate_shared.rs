@@ -70,7 +70,7 @@ impl Pass for AllocateShared {
             if let Some(kernel) = op.cast::<Kernel>() {
                 errors.merge(allocate(kernel, cx));
             } else if op.is::<Alloc>() && op.ancestor::<Kernel>().is_none() {
-                drop(Diag::remark(&op, "is in no kernel, so it gets no offset"));
+                drop(Diag::remark(&op, "a tile.alloc outside kernels gets no offset"));
             }
         }
         errors.result()
@@ -132,7 +132,8 @@ fn allocate<'c: 'a, 'a>(kernel: Kernel<'c, 'a>, cx: &PassContext<'c>) -> Res {
     cx.count(1, total.saturating_sub(used));
     if cx.option_bool("report") {
         let m = format!(
-            "has {total} bytes of shared memory, {} of them between buffers",
+            "kernel @{} has {total} bytes of shared memory, {} of them between buffers",
+            kernel.sym_name(),
             total.saturating_sub(used)
         );
         drop(listed(Diag::remark(&op, m), &buffers));

@@ -43,7 +43,7 @@ impl Pass for SetTarget {
                 if named != target {
                     drop(Diag::remark(
                         &module,
-                        format!("names {named} itself, so tile-set-target{{target={target}}} has no effect"),
+                        format!("the module names {named} itself, so tile-set-target{{target={target}}} has no effect"),
                     ));
                 }
             }

@@ -1,0 +1,5 @@
+//! Everything of this crate that no lit test says better, in one binary: a static LLVM link costs seconds.
+mod allocate_shared;
+mod slab;
+mod support;
+mod target;

@@ -8,9 +8,7 @@ pub fn context() -> Context {
     girih_ir::upstream::register_minimal_dialects(&registry);
     girih_ir::upstream::register_minimal_passes();
     girih_dialects::tile::TILE.register(&registry);
-    pass::register(girih_passes::verify_target::VerifyTarget);
-    pass::register(girih_passes::set_target::SetTarget);
-    pass::register(girih_passes::allocate_shared::AllocateShared);
+    girih_passes::register();
     let context = Context::new();
     context.append_dialect_registry(&registry);
     context.load_all_available_dialects();

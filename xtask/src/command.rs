@@ -7,18 +7,22 @@ use std::{
     thread,
 };
 
-/// The command as a person would type it.
+/// The command as a person in the repository's root would type it.
 pub fn display(command: &Command) -> String {
-    let mut words = vec![command.get_program().to_string_lossy().into_owned()];
-    words.extend(command.get_args().map(|arg| {
-        let arg = arg.to_string_lossy();
-        if arg.is_empty() || arg.contains(|c: char| c.is_whitespace() || "()|&*'\"".contains(c)) {
-            format!("'{arg}'")
-        } else {
-            arg.into_owned()
-        }
-    }));
-    words.join(" ")
+    let root = crate::workspace::root()
+        .map(|root| format!("{}/", root.display()))
+        .unwrap_or_default();
+    let words = std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .map(|word| {
+            let word = word.to_string_lossy();
+            let word = word.strip_prefix(root.as_str()).unwrap_or(&word);
+            match word.is_empty() || word.contains(|c: char| c.is_whitespace() || "()|&*'\"".contains(c)) {
+                true => format!("'{word}'"),
+                false => word.to_owned(),
+            }
+        });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// A program of this workspace, which finds the fetched tools on its `PATH`.

@@ -52,6 +52,7 @@ pub fn run(args: &Args) -> Result<bool> {
         .arg(&ptx)
         .arg("--dump")
         .arg(&levels)
+        .arg("--timing")
         .current_dir(&root);
     report::heading("compile");
     println!("$ {}", command::display(&compile));
@@ -93,7 +94,7 @@ pub fn run(args: &Args) -> Result<bool> {
         "--arg",
         &format!("B=randn:bf16[{k},{n}]"),
     ]);
-    launch.args(["--arg", &format!("C=zeros:bf16[{m},{n}]"), "--reference", "@gemm_ref"]);
+    launch.args(["--arg", &format!("C=poison:bf16[{m},{n}]"), "--reference", "@gemm_ref"]);
     println!("$ {}", command::display(&launch));
     let start = Instant::now();
     let right = command::succeeds(&mut launch)?;

@@ -101,7 +101,7 @@ pub fn run(args: &Args) -> Result<bool> {
                 "--arg",
                 &format!("B=randn:bf16[{k},{n}]"),
             ]);
-            launch.args(["--arg", &format!("C=zeros:bf16[{m},{n}]"), "--reference", "@gemm_ref"]);
+            launch.args(["--arg", &format!("C=poison:bf16[{m},{n}]"), "--reference", "@gemm_ref"]);
             launch.args(["--seed", &seed.to_string()]);
             tally.add(verdict(&format!("{m}x{n}x{k}"), &mut launch)?);
         }
@@ -127,7 +127,7 @@ pub fn run(args: &Args) -> Result<bool> {
                 ]);
                 launch.args([
                     "--arg",
-                    &format!("C=zeros:bf16[{m},{n}]"),
+                    &format!("C=poison:bf16[{m},{n}]"),
                     "--check",
                     &format!("C=full({k}):bf16[{m},{n}]"),
                 ]);

@@ -202,8 +202,6 @@ pub struct Atomic {
     pub op: AtomicOp,
     /// Element type.
     pub ty: AtomicType,
-    /// Whether single-precision subnormals become zero.
-    pub flush: bool,
     /// State space.
     pub space: Space,
     /// Address of the first element.

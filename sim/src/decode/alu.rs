@@ -95,7 +95,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
                             ("div", true) => lanes32!(|a, b| u32::from(divide(a as i16 as i64, b as i16 as i64) as u16)),
                             ("rem", true) => lanes32!(|a, b| u32::from(remainder(a as i16 as i64, b as i16 as i64) as u16)),
                             ("div", _) => lanes32!(|a, b| a.checked_div(b).unwrap_or(0xffff)),
-                            ("rem", _) => lanes32!(|a, b| a.checked_rem(b).unwrap_or(a)),
+                            ("rem", _) => lanes32!(|a, b| a.checked_rem(b).unwrap_or(0xffff)),
                             ("min", _) => lanes32!(|a, b| a.min(b)),
                             _ => lanes32!(|a, b| a.max(b)),
                         };
@@ -112,9 +112,9 @@ impl<'m> FunctionDecoder<'_, 'm> {
                             ("min", true, _) => lanes32!(|a, b| (a as i32).min(b as i32) as u32),
                             ("max", true, _) => lanes32!(|a, b| (a as i32).max(b as i32) as u32),
                             ("div", true, _) => lanes32!(|a, b| if b == 0 { u32::MAX } else { (a as i32).wrapping_div(b as i32) as u32 }),
-                            ("rem", true, _) => lanes32!(|a, b| if b == 0 { a } else { (a as i32).wrapping_rem(b as i32) as u32 }),
+                            ("rem", true, _) => lanes32!(|a, b| if b == 0 { u32::MAX } else { (a as i32).wrapping_rem(b as i32) as u32 }),
                             ("div", ..) => lanes32!(|a, b| a.checked_div(b).unwrap_or(u32::MAX)),
-                            ("rem", ..) => lanes32!(|a, b| a.checked_rem(b).unwrap_or(a)),
+                            ("rem", ..) => lanes32!(|a, b| a.checked_rem(b).unwrap_or(u32::MAX)),
                             ("min", ..) => lanes32!(|a, b| a.min(b)),
                             _ => lanes32!(|a, b| a.max(b)),
                         };
@@ -129,7 +129,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
                             ("div", true) => lanes64!(|a, b| divide(a as i64, b as i64) as u64),
                             ("rem", true) => lanes64!(|a, b| remainder(a as i64, b as i64) as u64),
                             ("div", _) => lanes64!(|a, b| a.checked_div(b).unwrap_or(u64::MAX)),
-                            ("rem", _) => lanes64!(|a, b| a.checked_rem(b).unwrap_or(a)),
+                            ("rem", _) => lanes64!(|a, b| a.checked_rem(b).unwrap_or(u64::MAX)),
                             ("min", _) => lanes64!(|a, b| a.min(b)),
                             _ => lanes64!(|a, b| a.max(b)),
                         };
@@ -846,9 +846,9 @@ fn divide(a: i64, b: i64) -> i64 {
     if b == 0 { -1 } else { a.wrapping_div(b) }
 }
 
-/// The remainder of a division by zero is the dividend.
+/// The remainder of a division by zero has all bits set too.
 fn remainder(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { a.wrapping_rem(b) }
+    if b == 0 { -1 } else { a.wrapping_rem(b) }
 }
 
 fn signed24(a: u64) -> i64 {

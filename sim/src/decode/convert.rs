@@ -124,9 +124,8 @@ impl Plan {
         let format = kind.format();
         let x = if self.flush && kind == Kind::F32 { flush32(x as u32).into() } else { x };
         if format.is_nan(x) {
-            // A NaN gives 0 for results of up to 32 bits and the smallest of 64-bit integers, as the hardware does.
-            let wide = bits == 64 || kind == Kind::F64 && bits >= 32;
-            return if wide { 1 << (bits - 1) } else { 0 };
+            // A NaN gives 0 where neither side has 64 bits and the top bit alone elsewhere.
+            return if bits == 64 || kind == Kind::F64 { 1 << (bits - 1) } else { 0 };
         }
         let (low, high) = range(bits, signed);
         let negative = x & format.sign_bit() != 0;
@@ -141,16 +140,17 @@ impl Plan {
         let (source, target) = (from.format(), to.format());
         let x = if self.flush && from == Kind::F32 { flush32(x as u32).into() } else { x };
         if source.is_nan(x) {
-            let nan = match to {
-                Kind::F32 => NAN32.into(),
-                Kind::F16 | Kind::Bf16 => NAN16.into(),
-                Kind::F64 if from == Kind::F64 => x | 1 << 51,
-                // The payload of a single-precision NaN survives.
-                Kind::F64 if from == Kind::F32 => f64::from(f32::from_bits(x as u32)).to_bits(),
-                Kind::F64 => 0x7fff_ffff_ffff_ffff,
-                // The payload stays as far as tf32 holds it.
-                Kind::Tf32 if from == Kind::F32 => x & 0xffff_e000 | 0x0040_0000,
-                other => other.format().nan(),
+            let nan = match (to, from) {
+                // Between double and other formats sign and payload survive; `.ftz` makes the source the usual NaN first.
+                (Kind::F64, Kind::F32) if self.flush => payload(NAN32.into(), F32, F64),
+                (Kind::F64, _) | (_, Kind::F64) => payload(x, source, target),
+                (Kind::F32, Kind::Bf16) => x << 16,
+                // The bits that tf32 lacks are cut off, or the NaN is tf32's own.
+                (Kind::Tf32, _) if self.rounding == Rounding::NearestAway => x & 0xffff_e000,
+                (Kind::Tf32, _) => 0x7fff_e000,
+                (Kind::F32, _) => NAN32.into(),
+                (Kind::F16 | Kind::Bf16, _) => NAN16.into(),
+                (other, _) => other.format().nan(),
             };
             return self.finish(to, nan);
         }
@@ -196,6 +196,18 @@ impl Plan {
         }
         bits
     }
+}
+
+/// A NaN in another format: the sign, and the fraction's upper bits with the quiet bit set.
+fn payload(x: u64, from: Format, to: Format) -> u64 {
+    let fraction = x & ((1 << from.fraction_bits) - 1);
+    let fraction = if from.fraction_bits > to.fraction_bits {
+        fraction >> (from.fraction_bits - to.fraction_bits)
+    } else {
+        fraction << (to.fraction_bits - from.fraction_bits)
+    };
+    let sign = if x & from.sign_bit() != 0 { to.sign_bit() } else { 0 };
+    sign | to.infinity() | fraction | 1 << (to.fraction_bits - 1)
 }
 
 fn ones(bits: u8) -> u64 {
@@ -364,7 +376,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 ));
             }
             (Ty::F32, Ty::Bf16) if !plan.saturate && !plan.flush => {
-                self.emit(Op::Unary32(lanes32!(|a| crate::number::bits32(f32::from_bits(a << 16))), d.slot, s.slot));
+                self.emit(Op::Unary32(lanes32!(|a| a << 16), d.slot, s.slot));
             }
             _ => {
                 self.emit_mixed(mixed!(|a, p| Plan::decode(p).convert(a)), d, &[s, code]);

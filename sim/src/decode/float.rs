@@ -7,6 +7,7 @@ use super::mixed::{lanes32, lanes64, mixed};
 use super::modifiers::Modifiers;
 use super::types::Ty;
 use crate::isa::{F1, F2, F3, G2, Mixed, Op, Outcome, Value};
+use crate::number::half::add_to_odd;
 use crate::number::{F32, F64, NAN32, Rounding, approx, bits32, flush32, saturate32, soft};
 use crate::ptx::Operand;
 
@@ -35,6 +36,21 @@ impl Mode {
     fn operand(&self, x: u64) -> u64 {
         if self.flush { flush32(x as u32).into() } else { x & 0xffff_ffff }
     }
+    /// The result `x` of an operation whose exact value is `exact`, which decides on flushing.
+    fn finish(&self, x: u64, exact: f64) -> u64 {
+        let away = match self.rounding {
+            Rounding::Up => exact > 0.0,
+            Rounding::Down => exact < 0.0,
+            _ => false,
+        };
+        let tiny = match self.rounding {
+            Rounding::Nearest | Rounding::NearestAway => exact.abs() < LIFTED,
+            _ if away => exact.abs() <= LARGEST_TINY,
+            _ => exact.abs() < SMALLEST_NORMAL,
+        };
+        let tiny = tiny && self.flush;
+        self.result(if tiny { x & NEGATE32 } else { x })
+    }
     fn result(&self, x: u64) -> u64 {
         let mut x = x as u32;
         if f32::from_bits(x).is_nan() {
@@ -50,9 +66,36 @@ impl Mode {
     }
 }
 
+/// The smallest positive single-precision number that is not subnormal, 2^-126.
+const SMALLEST_NORMAL: f64 = f32::MIN_POSITIVE as f64;
+/// From here on a number rounds to [`SMALLEST_NORMAL`] even where the exponent has no lower end: 2^-126 - 2^-151.
+const LIFTED: f64 = SMALLEST_NORMAL * (1.0 - 1.0 / (1 << 25) as f64);
+/// The number before [`SMALLEST_NORMAL`] at full precision: 2^-126 - 2^-150.
+const LARGEST_TINY: f64 = SMALLEST_NORMAL * (1.0 - 1.0 / (1 << 24) as f64);
 const NEGATE32: u64 = 1 << 31;
 const NEGATE64: u64 = 1 << 63;
+const QUIET: u64 = 1 << 51;
+/// The NaN of an invalid double-precision operation.
+const INVALID: u64 = 0xfff8_0000_0000_0000;
 
+/// The value in double precision, where products are exact.
+fn w(x: u32) -> f64 {
+    f64::from(f32::from_bits(x))
+}
+/// An exact value, or one rounded to odd, in single precision with subnormals flushed. Subnormal is what would be so if
+/// the exponent had no lower end.
+fn rounded(x: f64) -> u32 {
+    let bits = bits32(x as f32);
+    if x.abs() < LIFTED { bits & 0x8000_0000 } else { bits }
+}
+/// The NaN that a double-precision instruction passes on: the first operand in this order that is one, quieted.
+fn passed_on(operands: &[u64]) -> Option<u64> {
+    operands.iter().find(|x| g(**x).is_nan()).map(|x| x | QUIET)
+}
+/// `result`, or the NaN that an operand passes on. Compilers may swap the host's operands, so the host does not decide.
+fn with_nan(result: f64, operands: &[u64]) -> u64 {
+    if result.is_nan() { passed_on(operands).unwrap_or(INVALID) } else { result.to_bits() }
+}
 fn f(x: u32) -> f32 {
     f32::from_bits(x)
 }
@@ -79,7 +122,7 @@ fn extreme32(a: u32, b: u32, max: bool, nan: bool) -> u32 {
 fn extreme64(a: u64, b: u64, max: bool) -> u64 {
     let (x, y) = (g(a), g(b));
     if x.is_nan() && y.is_nan() {
-        return 0x7fff_ffff_ffff_ffff;
+        return b | QUIET;
     }
     if x.is_nan() {
         return b;
@@ -152,7 +195,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
                     (_, false) => lanes32!(|a, b| bits32(f(a) * f(b))),
                     ("add", true) => lanes32!(|a, b| flush32(bits32(f(flush32(a)) + f(flush32(b))))),
                     ("sub", true) => lanes32!(|a, b| flush32(bits32(f(flush32(a)) - f(flush32(b))))),
-                    (_, true) => lanes32!(|a, b| flush32(bits32(f(flush32(a)) * f(flush32(b))))),
+                    (_, true) => lanes32!(|a, b| rounded(w(flush32(a)) * w(flush32(b)))),
                 };
                 if plain {
                     self.binary32(d, &s, fast);
@@ -168,7 +211,8 @@ impl<'m> FunctionDecoder<'_, 'm> {
                         }),
                         _ => mixed!(|a, b, m| {
                             let m = Mode::decode(m);
-                            m.result(soft::mul(F32, m.operand(a), m.operand(b), m.rounding))
+                            let (a, b) = (m.operand(a), m.operand(b));
+                            m.finish(soft::mul(F32, a, b, m.rounding), w(a as u32) * w(b as u32))
                         }),
                     };
                     self.with_mode(d, s, mode, general);
@@ -177,7 +221,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
             "fma" | "mad" => {
                 let (d, s) = self.operands(operands, Ty::F32, 3)?;
                 let fast: F3 = if flush {
-                    lanes32!(|a, b, c| flush32(bits32(f(flush32(a)).mul_add(f(flush32(b)), f(flush32(c))))))
+                    lanes32!(|a, b, c| rounded(add_to_odd(w(flush32(a)) * w(flush32(b)), w(flush32(c)))))
                 } else {
                     lanes32!(|a, b, c| bits32(f(a).mul_add(f(b), f(c))))
                 };
@@ -186,7 +230,9 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 } else {
                     self.with_mode(d, s, mode, mixed!(|a, b, c, m| {
                         let m = Mode::decode(m);
-                        m.result(soft::fma(F32, m.operand(a), m.operand(b), m.operand(c), m.rounding))
+                        let (a, b, c) = (m.operand(a), m.operand(b), m.operand(c));
+                        let exact = add_to_odd(w(a as u32) * w(b as u32), w(c as u32));
+                        m.finish(soft::fma(F32, a, b, c, m.rounding), exact)
                     }));
                 }
             }
@@ -205,7 +251,8 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 } else {
                     mixed!(|a, b, m| {
                         let m = Mode::decode(m);
-                        m.result(soft::div(F32, m.operand(a), m.operand(b), m.rounding))
+                        let (a, b) = (m.operand(a), m.operand(b));
+                        m.finish(soft::div(F32, a, b, m.rounding), w(a as u32) / w(b as u32))
                     })
                 };
                 self.with_mode(d, s, mode, function);
@@ -279,10 +326,10 @@ impl<'m> FunctionDecoder<'_, 'm> {
             "abs" | "neg" => {
                 let (d, s) = self.operands(operands, Ty::F32, 1)?;
                 let function: F1 = match (name, flush) {
-                    ("abs", false) => lanes32!(|a| a & 0x7fff_ffff),
-                    ("abs", true) => lanes32!(|a| flush32(a) & 0x7fff_ffff),
-                    (_, false) => lanes32!(|a| a ^ 0x8000_0000),
-                    (_, true) => lanes32!(|a| flush32(a) ^ 0x8000_0000),
+                    ("abs", false) => lanes32!(|a| bits32(f(a & 0x7fff_ffff))),
+                    ("abs", true) => lanes32!(|a| bits32(f(flush32(a) & 0x7fff_ffff))),
+                    (_, false) => lanes32!(|a| bits32(f(a ^ 0x8000_0000))),
+                    (_, true) => lanes32!(|a| bits32(f(flush32(a) ^ 0x8000_0000))),
                 };
                 self.emit(Op::Unary32(function, d.slot, s[0].slot));
             }
@@ -310,17 +357,19 @@ impl<'m> FunctionDecoder<'_, 'm> {
             "add" | "sub" | "mul" => {
                 let (d, s) = self.operands(operands, Ty::F64, 2)?;
                 let fast: G2 = match name {
-                    "add" => lanes64!(|a, b| (g(a) + g(b)).to_bits()),
-                    "sub" => lanes64!(|a, b| (g(a) - g(b)).to_bits()),
-                    _ => lanes64!(|a, b| (g(a) * g(b)).to_bits()),
+                    "add" => lanes64!(|a, b| with_nan(g(a) + g(b), &[b, a])),
+                    "sub" => lanes64!(|a, b| with_nan(g(a) - g(b), &[b, a])),
+                    _ => lanes64!(|a, b| with_nan(g(a) * g(b), &[b, a])),
                 };
                 if nearest {
                     self.binary64(d, &s, fast);
                 } else {
                     let general: Mixed = match name {
-                        "add" => mixed!(|a, b, m| soft::add(F64, a, b, Mode::decode(m).rounding)),
-                        "sub" => mixed!(|a, b, m| soft::add(F64, a, b ^ NEGATE64, Mode::decode(m).rounding)),
-                        _ => mixed!(|a, b, m| soft::mul(F64, a, b, Mode::decode(m).rounding)),
+                        "add" => mixed!(|a, b, m| with_nan(g(soft::add(F64, a, b, Mode::decode(m).rounding)), &[b, a])),
+                        "sub" => mixed!(|a, b, m| {
+                            with_nan(g(soft::add(F64, a, b ^ NEGATE64, Mode::decode(m).rounding)), &[b, a])
+                        }),
+                        _ => mixed!(|a, b, m| with_nan(g(soft::mul(F64, a, b, Mode::decode(m).rounding)), &[b, a])),
                     };
                     self.with_mode(d, s, mode, general);
                 }
@@ -328,9 +377,11 @@ impl<'m> FunctionDecoder<'_, 'm> {
             "fma" | "mad" => {
                 let (d, s) = self.operands(operands, Ty::F64, 3)?;
                 if nearest {
-                    self.ternary64(d, &s, lanes64!(|a, b, c| g(a).mul_add(g(b), g(c)).to_bits()));
+                    self.ternary64(d, &s, lanes64!(|a, b, c| with_nan(g(a).mul_add(g(b), g(c)), &[b, c, a])));
                 } else {
-                    self.with_mode(d, s, mode, mixed!(|a, b, c, m| soft::fma(F64, a, b, c, Mode::decode(m).rounding)));
+                    self.with_mode(d, s, mode, mixed!(|a, b, c, m| {
+                        with_nan(g(soft::fma(F64, a, b, c, Mode::decode(m).rounding)), &[b, c, a])
+                    }));
                 }
             }
             "div" => {
@@ -360,7 +411,11 @@ impl<'m> FunctionDecoder<'_, 'm> {
             }
             "abs" | "neg" => {
                 let (d, s) = self.operands(operands, Ty::F64, 1)?;
-                let function = if name == "abs" { lanes64!(|a| a & !NEGATE64) } else { lanes64!(|a| a ^ NEGATE64) };
+                let function = if name == "abs" {
+                    lanes64!(|a| passed_on(&[a]).unwrap_or(a & !NEGATE64))
+                } else {
+                    lanes64!(|a| passed_on(&[a]).unwrap_or(a ^ NEGATE64))
+                };
                 self.emit(Op::Unary64(function, d.slot, s[0].slot));
             }
             "copysign" => {
@@ -388,7 +443,8 @@ impl<'m> FunctionDecoder<'_, 'm> {
             "infinite" => mixed!(|a| u64::from(f(a as u32).is_infinite())),
             "number" => mixed!(|a| u64::from(!f(a as u32).is_nan())),
             "notanumber" => mixed!(|a| u64::from(f(a as u32).is_nan())),
-            "normal" => mixed!(|a| u64::from(f(a as u32).is_normal())),
+            // Zero counts as normal.
+            "normal" => mixed!(|a| u64::from(f(a as u32).is_finite() && !f(a as u32).is_subnormal())),
             _ => mixed!(|a| u64::from(f(a as u32).is_subnormal())),
         };
         let outcome = Outcome { p: p.slot, q: None, combine: None };

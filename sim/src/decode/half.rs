@@ -5,6 +5,7 @@ use super::modifiers::Modifiers;
 use super::types::Ty;
 use crate::isa::{F1, F2, F3, Op};
 use crate::number::NAN16;
+use crate::number::format::power_of_two;
 use crate::number::half::{Half, add_to_odd, both, both2, both3, extreme};
 
 /// The value of an `f16`, its subnormals flushed where asked.
@@ -28,8 +29,10 @@ impl Around {
     }
     fn result(self, x: f64) -> u32 {
         let mut bits = self.half.round(x);
-        if self.flush {
-            bits = self.half.flush(bits);
+        // Subnormal is what would be so if the exponent had no lower end: rounding may lift it to a normal number.
+        let lifted = 1.0 - power_of_two(-12);
+        if self.flush && x.abs() < self.half.smallest_normal() * lifted {
+            bits &= 0x8000;
         }
         let value = self.half.value(bits);
         if self.saturate {
@@ -172,6 +175,10 @@ impl<'m> FunctionDecoder<'_, 'm> {
                     (Half::F16, false, true, false, true) => pick!(Half::F16, false, true, false, true),
                     (Half::F16, false, false, true, true) => pick!(Half::F16, false, false, true, true),
                     (Half::F16, false, true, true, true) => pick!(Half::F16, false, true, true, true),
+                    (Half::F16, true, false, false, true) => pick!(Half::F16, true, false, false, true),
+                    (Half::F16, true, true, false, true) => pick!(Half::F16, true, true, false, true),
+                    (Half::F16, true, false, true, true) => pick!(Half::F16, true, false, true, true),
+                    (Half::F16, true, true, true, true) => pick!(Half::F16, true, true, true, true),
                     (Half::Bf16, false, false, false, false) => pick!(Half::Bf16, false, false, false, false),
                     (Half::Bf16, false, true, false, false) => pick!(Half::Bf16, false, true, false, false),
                     (Half::Bf16, false, false, true, false) => pick!(Half::Bf16, false, false, true, false),

@@ -235,8 +235,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
         if returns && old.len() != lanes {
             return Err(format!("expected {lanes} destinations, found {}", old.len()));
         }
-        let flush = ty == Ty::F32 && matches!(space, Space::Global | Space::Generic) && op == AtomicOp::Add;
-        self.emit(Op::Atomic(Box::new(Atomic { op, ty: atomic_ty, flush, space, address, old, operands: values, swap })));
+        self.emit(Op::Atomic(Box::new(Atomic { op, ty: atomic_ty, space, address, old, operands: values, swap })));
         Ok(())
     }
 }

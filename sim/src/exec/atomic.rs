@@ -13,8 +13,9 @@ pub fn bytes(ty: AtomicType) -> usize {
     }
 }
 
-/// The new value; `None` where the operation does not go with the type.
-pub fn apply(op: AtomicOp, ty: AtomicType, flush: bool, old: u64, operand: u64, swap: u64) -> Option<u64> {
+/// The new value; `None` where the operation does not go with the type. Global memory flushes single-precision subnormals
+/// and has rules of its own for NaNs.
+pub fn apply(op: AtomicOp, ty: AtomicType, global: bool, old: u64, operand: u64, swap: u64) -> Option<u64> {
     use AtomicOp::*;
     Some(match (op, ty) {
         (Exchange, _) => operand,
@@ -51,12 +52,25 @@ pub fn apply(op: AtomicOp, ty: AtomicType, flush: bool, old: u64, operand: u64, 
         (Max, AtomicType::Signed(_)) => (old as i64).max(operand as i64) as u64,
         (Add, AtomicType::F32) => {
             let (a, b) = (old as u32, operand as u32);
-            let (a, b) = if flush { (flush32(a), flush32(b)) } else { (a, b) };
+            let (a, b) = if global { (flush32(a), flush32(b)) } else { (a, b) };
             let sum = f32::from_bits(a) + f32::from_bits(b);
             let sum = if sum.is_nan() { NAN32 } else { bits32(sum) };
-            u64::from(if flush { flush32(sum) } else { sum })
+            u64::from(if global { flush32(sum) } else { sum })
         }
-        (Add, AtomicType::F64) => (f64::from_bits(old) + f64::from_bits(operand)).to_bits(),
+        (Add, AtomicType::F64) => {
+            let (a, b) = (f64::from_bits(old), f64::from_bits(operand));
+            const QUIET: u64 = 1 << 51;
+            // In global memory the operand's NaN wins and one in memory stays as it is.
+            if a.is_nan() && !global {
+                old | QUIET
+            } else if b.is_nan() {
+                operand | QUIET
+            } else if a.is_nan() {
+                old
+            } else {
+                (a + b).to_bits()
+            }
+        }
         (Add | Min | Max, _) => {
             let (half, pair) = match ty {
                 AtomicType::F16 => (Half::F16, false),

@@ -227,10 +227,10 @@ impl Warp {
                     continue;
                 }
                 let swap = a.swap.map_or(0, |s| lane(regs, pool, s, l));
-                let flush = a.flush && space == Space::Global;
+                let global = space == Space::Global;
                 let mut undefined = false;
                 let mut f = |old: u64| {
-                    atomic::apply(a.op, a.ty, flush, old, operand_low, swap).unwrap_or_else(|| {
+                    atomic::apply(a.op, a.ty, global, old, operand_low, swap).unwrap_or_else(|| {
                         undefined = true;
                         old
                     })

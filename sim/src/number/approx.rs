@@ -34,7 +34,7 @@ pub fn cos(x: u32) -> u32 {
 }
 /// `tanh.approx`.
 pub fn tanh(x: u32) -> u32 {
-    to(of(x).tanh())
+    super::tanh::tanh(x)
 }
 /// `rcp.approx`.
 pub fn rcp(x: u32) -> u32 {

@@ -43,6 +43,14 @@ impl Half {
         if bits & exponent == 0 { bits & 0x8000 } else { bits }
     }
 
+    /// The smallest positive number that is not subnormal.
+    pub fn smallest_normal(self) -> f64 {
+        match self {
+            Half::F16 => super::format::power_of_two(-14),
+            Half::Bf16 => super::format::power_of_two(-126),
+        }
+    }
+
     /// Whether the low 16 bits are a NaN.
     pub fn is_nan(self, bits: u32) -> bool {
         let infinity = match self {

@@ -6,6 +6,7 @@ pub mod approx;
 pub mod format;
 pub mod half;
 pub mod soft;
+pub mod tanh;
 
 pub use format::{BF16, E4M3, E5M2, F16, F32, F64, Format, TF32};
 

@@ -3,6 +3,7 @@ mod fatal;
 mod gemm;
 mod jit;
 mod line_info;
+mod manifest;
 mod ptx;
 mod ptxas;
 mod support;

@@ -24,6 +24,7 @@ pub fn minimal() -> DialectRegistry {
 fn ours(registry: &DialectRegistry) {
     girih_dialects::tile::TILE.register(registry);
     annotation::GIRIH.register(registry);
+    girih_passes::register();
 }
 
 /// A context over [`minimal`]. One kernel gives MLIR's threads nothing to share, so there are none.

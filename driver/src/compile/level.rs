@@ -5,9 +5,16 @@ pub(super) use girih_dialects::tile::{TARGET_ATTR, target_of};
 use girih_ir::Res;
 use melior::ir::OperationRef;
 
-/// For each level in MLIR below the first, the passes that lead to it from the level above.
-pub(super) fn pipelines() -> [(Emit, &'static str); 2] {
-    [(Emit::Explicit, ""), (Emit::Nvvm, "")]
+/// The passes that lead to each level in MLIR from the one above; the last is what LLVM IR is made from.
+pub(super) fn pipelines() -> impl Iterator<Item = (Emit, &'static str)> {
+    girih_passes::pipeline::STAGES.iter().map(|stage| {
+        let level = match stage.name {
+            "explicit" => Emit::Explicit,
+            "nvvm" => Emit::Nvvm,
+            _ => Emit::Llvm,
+        };
+        (level, stage.pipeline)
+    })
 }
 
 /// How to launch the kernels of a lowered module.

@@ -168,9 +168,6 @@ impl<'c> Unit<'c> {
                 dump.write(&step.name, "mlir", || Ok(self.text()))?;
             }
         }
-        if options.emit == Emit::Nvvm {
-            return Ok(self.finish_text());
-        }
         self.generate(options, target, &mut dump)
     }
 

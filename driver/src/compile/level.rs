@@ -1,9 +1,7 @@
 //! What the passes of this project promise to the driver: the way from level to level, the target, the manifest.
 use super::Emit;
-use girih_core::{manifest::Manifest, target::Target};
+pub(super) use girih_codegen::manifest::manifest;
 pub(super) use girih_dialects::tile::{TARGET_ATTR, target_of};
-use girih_ir::Res;
-use melior::ir::OperationRef;
 
 /// The passes that lead to each level in MLIR from the one above; the last is what LLVM IR is made from.
 pub(super) fn pipelines() -> impl Iterator<Item = (Emit, &'static str)> {
@@ -15,9 +13,4 @@ pub(super) fn pipelines() -> impl Iterator<Item = (Emit, &'static str)> {
         };
         (level, stage.pipeline)
     })
-}
-
-/// How to launch the kernels of a lowered module.
-pub(super) fn manifest(_module: OperationRef<'_, '_>, _target: Target) -> Res<Option<Manifest>> {
-    Ok(None)
 }

@@ -13,7 +13,11 @@ fn main() -> std::process::ExitCode {
                 }
             }
             println!("{report}");
-            if report.complete() { std::process::ExitCode::SUCCESS } else { std::process::ExitCode::FAILURE }
+            if report.complete() {
+                std::process::ExitCode::SUCCESS
+            } else {
+                std::process::ExitCode::FAILURE
+            }
         }
         Err(error) => {
             eprintln!("{error}");

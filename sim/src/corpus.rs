@@ -210,11 +210,17 @@ struct SectionRule {
 
 /// Replays every bundle of a folder whose name contains `filter`.
 pub fn run(folder: &Path, filter: &str) -> Result<Report, CorpusError> {
-    let io = |source| CorpusError::Io { path: folder.to_owned(), source };
+    let io = |source| CorpusError::Io {
+        path: folder.to_owned(),
+        source,
+    };
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(io)? {
         let path = entry.map_err(io)?.path();
-        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = path
+            .file_name()
+            .map(|n| n.to_string_lossy().into_owned())
+            .unwrap_or_default();
         if name.ends_with(".tar.gz") && name.contains(filter) {
             paths.push(path);
         }
@@ -228,12 +234,21 @@ pub fn run(folder: &Path, filter: &str) -> Result<Report, CorpusError> {
 pub fn replay(path: &Path) -> Result<Outcome, CorpusError> {
     let files = unpack(path)?;
     let file = |name: &str| {
-        files.get(name).ok_or_else(|| CorpusError::Missing { path: path.to_owned(), name: name.to_owned() })
+        files.get(name).ok_or_else(|| CorpusError::Missing {
+            path: path.to_owned(),
+            name: name.to_owned(),
+        })
     };
-    let meta: Meta = serde_json::from_slice(file("meta.json")?)
-        .map_err(|source| CorpusError::Meta { path: path.to_owned(), source })?;
+    let meta: Meta = serde_json::from_slice(file("meta.json")?).map_err(|source| CorpusError::Meta {
+        path: path.to_owned(),
+        source,
+    })?;
     let ptx = String::from_utf8_lossy(file("kernel.ptx")?);
-    let inputs = meta.buffers.iter().map(|b| file(&b.input)).collect::<Result<Vec<_>, _>>()?;
+    let inputs = meta
+        .buffers
+        .iter()
+        .map(|b| file(&b.input))
+        .collect::<Result<Vec<_>, _>>()?;
     let mut simulator = Simulator::new();
     let started = std::time::Instant::now();
     let result = launch(&mut simulator, &meta, &ptx, &inputs);
@@ -261,11 +276,19 @@ pub fn replay(path: &Path) -> Result<Outcome, CorpusError> {
             difference
         }
     };
-    Ok(Outcome { name: meta.name, difference, instructions: simulator.executed_instructions(), seconds })
+    Ok(Outcome {
+        name: meta.name,
+        difference,
+        instructions: simulator.executed_instructions(),
+        seconds,
+    })
 }
 
 fn unpack(path: &Path) -> Result<BTreeMap<String, Vec<u8>>, CorpusError> {
-    let io = |source| CorpusError::Io { path: path.to_owned(), source };
+    let io = |source| CorpusError::Io {
+        path: path.to_owned(),
+        source,
+    };
     let file = std::fs::File::open(path).map_err(io)?;
     let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(file));
     let mut files = BTreeMap::new();
@@ -287,7 +310,11 @@ fn launch(simulator: &mut Simulator, meta: &Meta, ptx: &str, inputs: &[&Vec<u8>]
         buffers.push(buffer);
     }
     let module = simulator.load(ptx)?;
-    let params = meta.params.iter().map(|p| param(simulator, p, &buffers)).collect::<Result<Vec<_>, _>>()?;
+    let params = meta
+        .params
+        .iter()
+        .map(|p| param(simulator, p, &buffers))
+        .collect::<Result<Vec<_>, _>>()?;
     let launch = Launch {
         kernel: &meta.entry,
         grid: meta.grid,
@@ -304,7 +331,10 @@ fn launch(simulator: &mut Simulator, meta: &Meta, ptx: &str, inputs: &[&Vec<u8>]
 
 fn param(simulator: &mut Simulator, param: &Param, buffers: &[Buffer]) -> Result<Vec<u8>, DeviceError> {
     let at = |index: usize| {
-        buffers.get(index).copied().ok_or_else(|| DeviceError::new(format!("the recipe names buffer {index} of {}", buffers.len())))
+        buffers
+            .get(index)
+            .copied()
+            .ok_or_else(|| DeviceError::new(format!("the recipe names buffer {index} of {}", buffers.len())))
     };
     let bytes = match param.ptx_type.as_deref() {
         Some("u8" | "s8" | "b8") => 1,
@@ -312,7 +342,13 @@ fn param(simulator: &mut Simulator, param: &Param, buffers: &[Buffer]) -> Result
         Some("u64" | "s64" | "b64" | "f64") => 8,
         _ => 4,
     };
-    let integer = param.i32.or(param.i64).map(|v| v as u64).or(param.u32).or(param.u64).or(param.u8);
+    let integer = param
+        .i32
+        .or(param.i64)
+        .map(|v| v as u64)
+        .or(param.u32)
+        .or(param.u64)
+        .or(param.u8);
     if let Some(value) = integer {
         return Ok(value.to_le_bytes()[..bytes].to_vec());
     }
@@ -330,10 +366,14 @@ fn param(simulator: &mut Simulator, param: &Param, buffers: &[Buffer]) -> Result
     }
     if let Some(hex) = &param.bytes {
         let digit = |i: usize| hex.get(2 * i..2 * i + 2).and_then(|h| u8::from_str_radix(h, 16).ok());
-        return (0..hex.len() / 2).map(digit).collect::<Option<_>>().ok_or_else(|| DeviceError::new("bad hex in the recipe"));
+        return (0..hex.len() / 2)
+            .map(digit)
+            .collect::<Option<_>>()
+            .ok_or_else(|| DeviceError::new("bad hex in the recipe"));
     }
     if let Some(map) = &param.tensormap {
-        let map = tensor_map(map, at(map.buf)?.address).ok_or_else(|| DeviceError::new("a tensor map of the recipe is unknown"))?;
+        let map = tensor_map(map, at(map.buf)?.address)
+            .ok_or_else(|| DeviceError::new("a tensor map of the recipe is unknown"))?;
         return Ok(simulator.encode_tensor_map(&map)?.to_vec());
     }
     if let Some(texture) = &param.texture {
@@ -345,7 +385,11 @@ fn param(simulator: &mut Simulator, param: &Param, buffers: &[Buffer]) -> Result
         let linear = texture.kind == "linear";
         let handle = simulator.create_texture(Texture {
             address: at(texture.buf)?.address,
-            width: if linear { texture.bytes / element.max(1) } else { texture.width },
+            width: if linear {
+                texture.bytes / element.max(1)
+            } else {
+                texture.width
+            },
             height: if linear { 1 } else { texture.height },
             pitch_bytes: texture.pitch_bytes,
             channels: texture.channels,
@@ -355,7 +399,11 @@ fn param(simulator: &mut Simulator, param: &Param, buffers: &[Buffer]) -> Result
     }
     if let Some(surface) = &param.surface {
         let (address, width_bytes, height) = (at(surface.buf)?.address, surface.width_bytes, surface.height);
-        let handle = simulator.create_surface(Surface { address, width_bytes, height });
+        let handle = simulator.create_surface(Surface {
+            address,
+            width_bytes,
+            height,
+        });
         return Ok(handle.to_le_bytes().to_vec());
     }
     Err(DeviceError::new("a parameter of the recipe has no value"))
@@ -382,7 +430,9 @@ fn tensor_map(meta: &TensorMapMeta, address: u64) -> Option<TensorMap> {
         dims: meta.dims.clone(),
         strides: meta.strides_bytes.clone(),
         mode: match meta.mode.as_str() {
-            "tiled" => Mode::Tiled { box_dims: meta.box_dims.clone() },
+            "tiled" => Mode::Tiled {
+                box_dims: meta.box_dims.clone(),
+            },
             "im2col" => Mode::Im2col {
                 lower: meta.pixel_box_lower.clone(),
                 upper: meta.pixel_box_upper.clone(),
@@ -421,9 +471,18 @@ fn compare(want: &[u8], got: &[u8], meta: &BufferMeta) -> Option<String> {
             let element = first / size;
             let show = |bytes: &[u8]| {
                 let bytes = &bytes[element * size..(element + 1) * size];
-                format!("{:#x} ({})", bytes.iter().rev().fold(0u64, |v, b| v << 8 | u64::from(*b)), number(bytes, dtype))
+                format!(
+                    "{:#x} ({})",
+                    bytes.iter().rev().fold(0u64, |v, b| v << 8 | u64::from(*b)),
+                    number(bytes, dtype)
+                )
             };
-            Some(format!("{count} of {} bytes differ, first in element {element}: expected {}, found {}", want.len(), show(want), show(got)))
+            Some(format!(
+                "{count} of {} bytes differ, first in element {element}: expected {}, found {}",
+                want.len(),
+                show(want),
+                show(got)
+            ))
         }
     };
     let rule = &meta.compare;
@@ -431,7 +490,8 @@ fn compare(want: &[u8], got: &[u8], meta: &BufferMeta) -> Option<String> {
         rule.sections.iter().find_map(|s| {
             let [from, to] = s.bytes;
             let (want, got) = (want.get(from..to)?, got.get(from..to)?);
-            part(want, got, &s.dtype, &s.rule.mode, s.rule.rtol, s.rule.atol).map(|d| format!("bytes {from}..{to}: {d}"))
+            part(want, got, &s.dtype, &s.rule.mode, s.rule.rtol, s.rule.atol)
+                .map(|d| format!("bytes {from}..{to}: {d}"))
         })
     } else {
         part(want, got, &meta.dtype, &rule.mode, rule.rtol, rule.atol)
@@ -473,5 +533,10 @@ fn approximately(want: &[u8], got: &[u8], dtype: &str, rtol: f64, atol: f64) -> 
     let close = |(w, g): (&f64, &f64)| w == g || w.is_nan() && g.is_nan() || (w - g).abs() <= atol + rtol * w.abs();
     let off = want.iter().zip(&got).filter(|p| !close(*p)).count();
     let first = want.iter().zip(&got).position(|p| !close(p))?;
-    Some(format!("{off} of {} elements off, first [{first}]: expected {:e}, found {:e}", want.len(), want[first], got[first]))
+    Some(format!(
+        "{off} of {} elements off, first [{first}]: expected {:e}, found {:e}",
+        want.len(),
+        want[first],
+        got[first]
+    ))
 }

@@ -39,7 +39,10 @@ fn fault(fault: Fault) -> DeviceError {
 
 fn invalid(message: impl Into<String>) -> DeviceError {
     let message: String = message.into();
-    DeviceError::with_code("CUDA_ERROR_INVALID_VALUE", format!("CUDA_ERROR_INVALID_VALUE: {message}"))
+    DeviceError::with_code(
+        "CUDA_ERROR_INVALID_VALUE",
+        format!("CUDA_ERROR_INVALID_VALUE: {message}"),
+    )
 }
 
 fn bad_ptx(error: PtxError) -> DeviceError {
@@ -75,21 +78,29 @@ impl Simulator {
 
     /// Names of the kernels of a module, in order of name.
     pub fn kernels(&self, module: ModuleId) -> Vec<String> {
-        self.modules.get(module.0).and_then(Option::as_ref).map_or(Vec::new(), |m| m.kernels.keys().cloned().collect())
+        self.modules
+            .get(module.0)
+            .and_then(Option::as_ref)
+            .map_or(Vec::new(), |m| m.kernels.keys().cloned().collect())
     }
 
     fn range(buffer: Buffer, offset: usize, bytes: usize) -> Result<u64> {
         match offset.checked_add(bytes) {
             Some(end) if end <= buffer.bytes => Ok(buffer.address + offset as u64),
-            _ => Err(invalid(format!("{bytes} bytes at offset {offset} of a buffer of {} bytes", buffer.bytes))),
+            _ => Err(invalid(format!(
+                "{bytes} bytes at offset {offset} of a buffer of {} bytes",
+                buffer.bytes
+            ))),
         }
     }
 
     fn module(&self, module: ModuleId) -> Result<&Module> {
-        self.modules
-            .get(module.0)
-            .and_then(Option::as_ref)
-            .ok_or_else(|| DeviceError::with_code("CUDA_ERROR_INVALID_HANDLE", "CUDA_ERROR_INVALID_HANDLE: the module is not loaded"))
+        self.modules.get(module.0).and_then(Option::as_ref).ok_or_else(|| {
+            DeviceError::with_code(
+                "CUDA_ERROR_INVALID_HANDLE",
+                "CUDA_ERROR_INVALID_HANDLE: the module is not loaded",
+            )
+        })
     }
 }
 
@@ -99,7 +110,9 @@ fn check(program: &Program, launch: &Launch<'_>) -> Result<LaunchShape> {
     let mut explicit = cluster != [1; 3];
     if let Some(required) = program.required_cluster {
         if explicit && cluster != required {
-            return Err(invalid(format!("cluster {cluster:?}, but the kernel was compiled for {required:?}")));
+            return Err(invalid(format!(
+                "cluster {cluster:?}, but the kernel was compiled for {required:?}"
+            )));
         }
         cluster = required;
         explicit = true;
@@ -113,21 +126,32 @@ fn check(program: &Program, launch: &Launch<'_>) -> Result<LaunchShape> {
     };
     let zero = |v: [u32; 3]| v.contains(&0);
     if zero(shape.grid) || zero(shape.block) || zero(shape.cluster) {
-        return Err(invalid(format!("grid {:?}, block {:?} or cluster {:?} has a 0", shape.grid, shape.block, shape.cluster)));
+        return Err(invalid(format!(
+            "grid {:?}, block {:?} or cluster {:?} has a 0",
+            shape.grid, shape.block, shape.cluster
+        )));
     }
     let threads = shape.block.iter().map(|v| u64::from(*v)).product::<u64>();
     if threads > u64::from(MAX_THREADS) || shape.block[2] > 64 {
-        return Err(invalid(format!("block {:?} has {threads} threads; at most 1024 are allowed, 64 in z", shape.block)));
+        return Err(invalid(format!(
+            "block {:?} has {threads} threads; at most 1024 are allowed, 64 in z",
+            shape.block
+        )));
     }
     if let Some(required) = program.required_block
         && required != shape.block
     {
-        return Err(invalid(format!("block {:?}, but the kernel was compiled for {required:?} (.reqntid)", shape.block)));
+        return Err(invalid(format!(
+            "block {:?}, but the kernel was compiled for {required:?} (.reqntid)",
+            shape.block
+        )));
     }
     if let Some(most) = program.max_threads
         && threads > u64::from(most)
     {
-        return Err(invalid(format!("{threads} threads in a block, but the kernel was compiled for at most {most} (.maxntid)")));
+        return Err(invalid(format!(
+            "{threads} threads in a block, but the kernel was compiled for at most {most} (.maxntid)"
+        )));
     }
     let size = shape.cluster.iter().map(|v| u64::from(*v)).product::<u64>();
     let divides = (0..3).all(|d| shape.grid[d].is_multiple_of(shape.cluster[d]));
@@ -140,14 +164,23 @@ fn check(program: &Program, launch: &Launch<'_>) -> Result<LaunchShape> {
     }
     let shared = u64::from(program.dynamic_shared - SHARED_BASE) + u64::from(launch.dynamic_shared_bytes);
     if launch.dynamic_shared_bytes > 0 && shared > u64::from(MAX_SHARED_BYTES) {
-        return Err(invalid(format!("{shared} bytes of shared memory for each block; a block has {MAX_SHARED_BYTES}")));
+        return Err(invalid(format!(
+            "{shared} bytes of shared memory for each block; a block has {MAX_SHARED_BYTES}"
+        )));
     }
     if program.params.len() != launch.params.len() {
-        return Err(invalid(format!("{} parameters, but the kernel takes {}", launch.params.len(), program.params.len())));
+        return Err(invalid(format!(
+            "{} parameters, but the kernel takes {}",
+            launch.params.len(),
+            program.params.len()
+        )));
     }
     for (index, ((_, bytes), given)) in program.params.iter().zip(launch.params).enumerate() {
         if *bytes as usize != given.len() {
-            return Err(invalid(format!("parameter {index} has {} bytes, but the kernel takes {bytes}", given.len())));
+            return Err(invalid(format!(
+                "parameter {index} has {} bytes, but the kernel takes {bytes}",
+                given.len()
+            )));
         }
     }
     Ok(shape)
@@ -178,14 +211,24 @@ impl Device for Simulator {
     }
 
     fn allocate(&mut self, bytes: usize) -> Result<Buffer> {
-        let address = self.memory.allocate(bytes as u64, 256, Access::ReadWrite).map_err(|f| {
-            DeviceError::with_code("CUDA_ERROR_OUT_OF_MEMORY", format!("CUDA_ERROR_OUT_OF_MEMORY: {}", f.detail))
-        })?;
+        let address = self
+            .memory
+            .allocate(bytes as u64, 256, Access::ReadWrite)
+            .map_err(|f| {
+                DeviceError::with_code(
+                    "CUDA_ERROR_OUT_OF_MEMORY",
+                    format!("CUDA_ERROR_OUT_OF_MEMORY: {}", f.detail),
+                )
+            })?;
         Ok(Buffer { address, bytes })
     }
 
     fn free(&mut self, buffer: Buffer) -> Result<()> {
-        if self.memory.free(buffer.address) { Ok(()) } else { Err(invalid(format!("no allocation at {:#x}", buffer.address))) }
+        if self.memory.free(buffer.address) {
+            Ok(())
+        } else {
+            Err(invalid(format!("no allocation at {:#x}", buffer.address)))
+        }
     }
 
     fn write(&mut self, buffer: Buffer, offset: usize, bytes: &[u8]) -> Result<()> {
@@ -218,7 +261,11 @@ impl Device for Simulator {
             }
         }
         let allocations = layout.allocations.clone();
-        self.modules.push(Some(Module { text: ptx.to_owned(), kernels, allocations }));
+        self.modules.push(Some(Module {
+            text: ptx.to_owned(),
+            kernels,
+            allocations,
+        }));
         Ok(ModuleId(self.modules.len() - 1))
     }
 
@@ -242,12 +289,18 @@ impl Device for Simulator {
             let names: Vec<&str> = module.kernels.keys().map(String::as_str).collect();
             DeviceError::with_code(
                 "CUDA_ERROR_NOT_FOUND",
-                format!("CUDA_ERROR_NOT_FOUND: no kernel `{}`; the module has {}", launch.kernel, names.join(", ")),
+                format!(
+                    "CUDA_ERROR_NOT_FOUND: no kernel `{}`; the module has {}",
+                    launch.kernel,
+                    names.join(", ")
+                ),
             )
         })?;
         let shape = check(program, launch)?;
         for ((offset, _), bytes) in program.params.iter().zip(launch.params) {
-            self.memory.initialise(program.param_block + u64::from(*offset), bytes).map_err(fault)?;
+            self.memory
+                .initialise(program.param_block + u64::from(*offset), bytes)
+                .map_err(fault)?;
         }
         let limit = self.instruction_limit.unwrap_or(DEFAULT_INSTRUCTION_LIMIT);
         let grid = Grid {

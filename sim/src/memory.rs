@@ -267,7 +267,11 @@ impl GlobalMemory {
         let region = self.find(addr, bytes)?;
         let offset = addr - region.base;
         let word = region.words[(offset / 8) as usize].load(Ordering::Acquire) >> (offset % 8 * 8);
-        Ok(if bytes == 8 { word } else { word & ((1 << (bytes * 8)) - 1) })
+        Ok(if bytes == 8 {
+            word
+        } else {
+            word & ((1 << (bytes * 8)) - 1)
+        })
     }
 
     fn find_writable(&self, addr: u64, bytes: u64) -> Result<&Region, Fault> {

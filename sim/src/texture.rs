@@ -92,10 +92,16 @@ impl Objects {
         let unknown = || Fault::new(FaultKind::IllegalAddress, format!("{handle:#x} is no surface object"));
         let index = handle.checked_sub(SURFACES + 1).ok_or_else(unknown)?;
         let surface = self.surfaces.get(index as usize).ok_or_else(unknown)?;
-        let (x, y) = (coords.first().copied().unwrap_or(0), coords.get(1).copied().unwrap_or(0));
+        let (x, y) = (
+            coords.first().copied().unwrap_or(0),
+            coords.get(1).copied().unwrap_or(0),
+        );
         let inside = x >= 0 && y >= 0 && x as u64 + bytes as u64 <= surface.width_bytes && (y as u64) < surface.height;
         if !inside {
-            return Err(Fault::new(FaultKind::IllegalAddress, format!("surface access at byte {x} of row {y}, outside the surface")));
+            return Err(Fault::new(
+                FaultKind::IllegalAddress,
+                format!("surface access at byte {x} of row {y}, outside the surface"),
+            ));
         }
         Ok(surface.address + y as u64 * surface.width_bytes + x as u64)
     }

@@ -20,11 +20,22 @@ pub enum MbarrierOp {
     Init(Value),
     Invalidate,
     /// Arrivals, announced bytes, whether later phases expect fewer, whether it must not complete, and where the token goes.
-    Arrive { count: Option<Value>, expect: Option<Value>, drop: bool, no_complete: bool, token: Option<Value> },
+    Arrive {
+        count: Option<Value>,
+        expect: Option<Value>,
+        drop: bool,
+        no_complete: bool,
+        token: Option<Value>,
+    },
     ExpectTx(Value),
     CompleteTx(Value),
     /// Destination, token or parity, whether it may suspend the thread.
-    Wait { p: Slot, token: Value, parity: bool, suspends: bool },
+    Wait {
+        p: Slot,
+        token: Value,
+        parity: bool,
+        suspends: bool,
+    },
 }
 
 /// An instruction that each active lane executes by itself.
@@ -32,38 +43,124 @@ pub enum MbarrierOp {
 #[allow(missing_docs)]
 pub enum Transfer {
     /// `cp.async`
-    Copy { dst: Address, src: Address, src_space: Space, bytes: u32, src_bytes: Option<Value>, ignore: Option<Predicate> },
+    Copy {
+        dst: Address,
+        src: Address,
+        src_space: Space,
+        bytes: u32,
+        src_bytes: Option<Value>,
+        ignore: Option<Predicate>,
+    },
     Commit,
     /// Groups that may stay pending.
     Wait(u32),
     WaitAll,
     /// `cp.async.mbarrier.arrive`
-    ArriveAfterCopies { address: Address, space: Space, increment: bool },
+    ArriveAfterCopies {
+        address: Address,
+        space: Space,
+        increment: bool,
+    },
     BulkCommit,
     BulkWait(u32),
     /// Global to shared memory, to the blocks of a mask.
-    BulkLoad { dst: Address, src: Address, bytes: Value, barrier: Address, blocks: Option<Value> },
+    BulkLoad {
+        dst: Address,
+        src: Address,
+        bytes: Value,
+        barrier: Address,
+        blocks: Option<Value>,
+    },
     /// Shared to global memory; the mask names the bytes of each 16 that are written.
-    BulkStore { dst: Address, src: Address, bytes: Value, byte_mask: Option<Value> },
+    BulkStore {
+        dst: Address,
+        src: Address,
+        bytes: Value,
+        byte_mask: Option<Value>,
+    },
     /// Shared memory to another block's.
-    BulkSend { dst: Address, src: Address, bytes: Value, barrier: Address },
+    BulkSend {
+        dst: Address,
+        src: Address,
+        bytes: Value,
+        barrier: Address,
+    },
     /// Shared memory into global memory, or with a barrier into another block's.
-    BulkReduce { op: AtomicOp, ty: AtomicType, dst: Address, src: Address, bytes: Value, barrier: Option<Address> },
-    TensorLoad { mode: TensorMode, map: Address, coords: Box<[Value]>, offsets: Box<[Value]>, dst: Address, barrier: Address, blocks: Option<Value> },
-    TensorStore { mode: StoreMode, map: Address, coords: Box<[Value]>, src: Address },
-    TensorReduce { op: ReduceOp, mode: StoreMode, map: Address, coords: Box<[Value]>, src: Address },
-    Mbarrier { op: MbarrierOp, space: Space, address: Address },
+    BulkReduce {
+        op: AtomicOp,
+        ty: AtomicType,
+        dst: Address,
+        src: Address,
+        bytes: Value,
+        barrier: Option<Address>,
+    },
+    TensorLoad {
+        mode: TensorMode,
+        map: Address,
+        coords: Box<[Value]>,
+        offsets: Box<[Value]>,
+        dst: Address,
+        barrier: Address,
+        blocks: Option<Value>,
+    },
+    TensorStore {
+        mode: StoreMode,
+        map: Address,
+        coords: Box<[Value]>,
+        src: Address,
+    },
+    TensorReduce {
+        op: ReduceOp,
+        mode: StoreMode,
+        map: Address,
+        coords: Box<[Value]>,
+        src: Address,
+    },
+    Mbarrier {
+        op: MbarrierOp,
+        space: Space,
+        address: Address,
+    },
     /// `mbarrier.pending_count`
     PendingCount(Value, Value),
-    Replace { space: Space, address: Address, field: Field, ordinal: u32, value: Value },
+    Replace {
+        space: Space,
+        address: Address,
+        field: Field,
+        ordinal: u32,
+        value: Value,
+    },
     /// `tensormap.cp_fenceproxy`: 128 bytes from shared to global memory.
-    CopyMap { dst: Address, src: Address },
+    CopyMap {
+        dst: Address,
+        src: Address,
+    },
     /// `mapa`: destination, address, rank, whether addresses are generic.
-    Map { d: Value, a: Value, rank: Value, generic: bool },
+    Map {
+        d: Value,
+        a: Value,
+        rank: Value,
+        generic: bool,
+    },
     /// `getctarank`
-    Rank { d: Value, a: Value, generic: bool },
+    Rank {
+        d: Value,
+        a: Value,
+        generic: bool,
+    },
     /// `tex` of a 1D linear or 2D pitched texture object.
-    Texture { d: Box<[Value]>, texture: Value, coords: Box<[Value]>, float_coords: bool },
+    Texture {
+        d: Box<[Value]>,
+        texture: Value,
+        coords: Box<[Value]>,
+        float_coords: bool,
+    },
     /// `suld`, `sust` of a 2D surface object.
-    Surface { values: Box<[Value]>, surface: Value, coords: Box<[Value]>, bytes: u8, store: bool },
+    Surface {
+        values: Box<[Value]>,
+        surface: Value,
+        coords: Box<[Value]>,
+        bytes: u8,
+        store: bool,
+    },
 }

@@ -73,7 +73,11 @@ impl<'m> FunctionDecoder<'_, 'm> {
         let callee = match self.lookup(name) {
             Some(Symbol::Register(value)) if value.bits == 64 => Callee::Indirect(value),
             Some(_) => return Err(format!("`{name}` is no function")),
-            None => Callee::Direct(layout.function(name).ok_or_else(|| format!("`{name}` is not declared"))? as u32),
+            None => Callee::Direct(
+                layout
+                    .function(name)
+                    .ok_or_else(|| format!("`{name}` is not declared"))? as u32,
+            ),
         };
         if let Callee::Direct(index) = callee {
             let function = layout.functions[index as usize];
@@ -93,9 +97,16 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 ));
             }
         }
-        let arguments = arguments.iter().map(|a| self.argument(a)).collect::<Result<Box<[_]>>>()?;
+        let arguments = arguments
+            .iter()
+            .map(|a| self.argument(a))
+            .collect::<Result<Box<[_]>>>()?;
         let results = results.iter().map(|a| self.argument(a)).collect::<Result<Box<[_]>>>()?;
-        self.emit(Op::Call(Box::new(Call { callee, arguments, results })));
+        self.emit(Op::Call(Box::new(Call {
+            callee,
+            arguments,
+            results,
+        })));
         Ok(())
     }
 
@@ -123,15 +134,28 @@ impl<'m> FunctionDecoder<'_, 'm> {
 
     fn store_frame(&mut self, offset: u32, value: crate::isa::Value) {
         use crate::isa::{Access, Address, Base, Space};
-        let address = Address { base: Base::Frame, offset: offset.into() };
-        let access = Access { space: Space::Local, address, bytes: value.bits / 8, signed: false, values: Box::new([value]) };
+        let address = Address {
+            base: Base::Frame,
+            offset: offset.into(),
+        };
+        let access = Access {
+            space: Space::Local,
+            address,
+            bytes: value.bits / 8,
+            signed: false,
+            values: Box::new([value]),
+        };
         self.emit(Op::Store(Box::new(access)));
     }
 
     fn argument(&mut self, operand: &Operand<'m>) -> Result<Argument> {
         if let Operand::Name(name, 0) = operand {
             match self.lookup(name) {
-                Some(Symbol::Variable { space: Place::Frame, address, bytes }) => {
+                Some(Symbol::Variable {
+                    space: Place::Frame,
+                    address,
+                    bytes,
+                }) => {
                     return Ok(Argument::Memory(address as u32, bytes as u32));
                 }
                 Some(Symbol::Register(value)) if value.bits != 1 => return Ok(Argument::Register(value)),
@@ -141,6 +165,9 @@ impl<'m> FunctionDecoder<'_, 'm> {
         if let Operand::Literal(_) = operand {
             return Ok(Argument::Register(self.source(operand, Ty::B64)?));
         }
-        Err(format!("argument `{}` is no .param variable, register or constant", super::operand::text(operand)))
+        Err(format!(
+            "argument `{}` is no .param variable, register or constant",
+            super::operand::text(operand)
+        ))
     }
 }

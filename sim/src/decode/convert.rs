@@ -30,7 +30,15 @@ enum Kind {
     E5m2,
 }
 
-const KINDS: [Kind; 7] = [Kind::F16, Kind::Bf16, Kind::F32, Kind::F64, Kind::Tf32, Kind::E4m3, Kind::E5m2];
+const KINDS: [Kind; 7] = [
+    Kind::F16,
+    Kind::Bf16,
+    Kind::F32,
+    Kind::F64,
+    Kind::Tf32,
+    Kind::E4m3,
+    Kind::E5m2,
+];
 
 impl Kind {
     fn format(self) -> Format {
@@ -61,8 +69,13 @@ struct Plan {
     relu: bool,
 }
 
-const ROUNDINGS: [Rounding; 5] =
-    [Rounding::Nearest, Rounding::NearestAway, Rounding::Zero, Rounding::Up, Rounding::Down];
+const ROUNDINGS: [Rounding; 5] = [
+    Rounding::Nearest,
+    Rounding::NearestAway,
+    Rounding::Zero,
+    Rounding::Up,
+    Rounding::Down,
+];
 
 impl Plan {
     fn encode(self) -> u64 {
@@ -83,7 +96,10 @@ impl Plan {
     fn decode(code: u64) -> Plan {
         let side = |s: u64| {
             if s >> 8 & 1 == 0 {
-                Side::Integer { bits: (s & 127) as u8, signed: s >> 7 & 1 != 0 }
+                Side::Integer {
+                    bits: (s & 127) as u8,
+                    signed: s >> 7 & 1 != 0,
+                }
             } else {
                 Side::Float(KINDS[(s & 7) as usize % KINDS.len()])
             }
@@ -102,13 +118,21 @@ impl Plan {
 
     fn convert(self, x: u64) -> u64 {
         match (self.to, self.from) {
-            (Side::Integer { bits, signed }, Side::Integer { bits: from, signed: from_signed }) => {
-                self.between_integers(integer(x, from, from_signed), bits, signed)
-            }
+            (
+                Side::Integer { bits, signed },
+                Side::Integer {
+                    bits: from,
+                    signed: from_signed,
+                },
+            ) => self.between_integers(integer(x, from, from_signed), bits, signed),
             (Side::Integer { bits, signed }, Side::Float(kind)) => self.to_integer(x, kind, bits, signed),
             (Side::Float(kind), Side::Integer { bits, signed }) => {
                 let value = integer(x, bits, signed);
-                let soft = Soft { negative: value < 0, significand: value.unsigned_abs(), exponent: 0 };
+                let soft = Soft {
+                    negative: value < 0,
+                    significand: value.unsigned_abs(),
+                    exponent: 0,
+                };
                 self.finish(kind, kind.format().pack(soft, self.rounding))
             }
             (Side::Float(to), Side::Float(from)) => self.between_floats(x, to, from),
@@ -116,16 +140,28 @@ impl Plan {
     }
 
     fn between_integers(self, value: i128, bits: u8, signed: bool) -> u64 {
-        let value = if self.saturate { clamp(value, bits, signed) } else { value };
+        let value = if self.saturate {
+            clamp(value, bits, signed)
+        } else {
+            value
+        };
         value as u64 & ones(bits)
     }
 
     fn to_integer(self, x: u64, kind: Kind, bits: u8, signed: bool) -> u64 {
         let format = kind.format();
-        let x = if self.flush && kind == Kind::F32 { flush32(x as u32).into() } else { x };
+        let x = if self.flush && kind == Kind::F32 {
+            flush32(x as u32).into()
+        } else {
+            x
+        };
         if format.is_nan(x) {
             // A NaN gives 0 where neither side has 64 bits and the top bit alone elsewhere.
-            return if bits == 64 || kind == Kind::F64 { 1 << (bits - 1) } else { 0 };
+            return if bits == 64 || kind == Kind::F64 {
+                1 << (bits - 1)
+            } else {
+                0
+            };
         }
         let (low, high) = range(bits, signed);
         let negative = x & format.sign_bit() != 0;
@@ -138,7 +174,11 @@ impl Plan {
 
     fn between_floats(self, x: u64, to: Kind, from: Kind) -> u64 {
         let (source, target) = (from.format(), to.format());
-        let x = if self.flush && from == Kind::F32 { flush32(x as u32).into() } else { x };
+        let x = if self.flush && from == Kind::F32 {
+            flush32(x as u32).into()
+        } else {
+            x
+        };
         if source.is_nan(x) {
             let nan = match (to, from) {
                 // Between double and other formats sign and payload survive; `.ftz` makes the source the usual NaN first.
@@ -155,8 +195,16 @@ impl Plan {
             return self.finish(to, nan);
         }
         if source.is_infinite(x) {
-            let sign = if x & source.sign_bit() != 0 { target.sign_bit() } else { 0 };
-            let magnitude = if self.finite { target.largest() } else { target.infinity() };
+            let sign = if x & source.sign_bit() != 0 {
+                target.sign_bit()
+            } else {
+                0
+            };
+            let magnitude = if self.finite {
+                target.largest()
+            } else {
+                target.infinity()
+            };
             return self.finish(to, sign | magnitude);
         }
         if self.integral {
@@ -165,7 +213,11 @@ impl Plan {
             let rounded = if soft.exponent >= 0 {
                 soft
             } else {
-                Soft { negative: soft.negative, significand: value.unsigned_abs(), exponent: 0 }
+                Soft {
+                    negative: soft.negative,
+                    significand: value.unsigned_abs(),
+                    exponent: 0,
+                }
             };
             return self.finish(to, target.pack(rounded, Rounding::Nearest));
         }
@@ -186,7 +238,11 @@ impl Plan {
                 Kind::F32 => saturate32(bits as u32).into(),
                 _ => {
                     let value = format.to_f64(bits);
-                    let clamped = if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) + 0.0 };
+                    let clamped = if value.is_nan() {
+                        0.0
+                    } else {
+                        value.clamp(0.0, 1.0) + 0.0
+                    };
                     format.from_f64(clamped, Rounding::Nearest)
                 }
             };
@@ -216,11 +272,19 @@ fn ones(bits: u8) -> u64 {
 
 fn integer(x: u64, bits: u8, signed: bool) -> i128 {
     let shift = 64 - u32::from(bits.clamp(1, 64));
-    if signed { i128::from((x << shift) as i64 >> shift) } else { i128::from(x << shift >> shift) }
+    if signed {
+        i128::from((x << shift) as i64 >> shift)
+    } else {
+        i128::from(x << shift >> shift)
+    }
 }
 
 fn range(bits: u8, signed: bool) -> (i128, i128) {
-    if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
+    if signed {
+        (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    } else {
+        (0, (1 << bits) - 1)
+    }
 }
 
 fn clamp(value: i128, bits: u8, signed: bool) -> i128 {
@@ -235,13 +299,21 @@ fn integral(soft: Soft, rounding: Rounding) -> i128 {
         0
     } else if soft.exponent >= 0 {
         let top = 128 - soft.significand.leading_zeros() as i32 + soft.exponent;
-        if top > 100 { FAR } else { (soft.significand << soft.exponent) as i128 }
+        if top > 100 {
+            FAR
+        } else {
+            (soft.significand << soft.exponent) as i128
+        }
     } else {
         let shift = -soft.exponent as u32;
         let (whole, rest, half) = if shift >= 127 {
             (0, 1, 2)
         } else {
-            (soft.significand >> shift, soft.significand & ((1 << shift) - 1), 1 << (shift - 1))
+            (
+                soft.significand >> shift,
+                soft.significand & ((1 << shift) - 1),
+                1 << (shift - 1),
+            )
         };
         let up = match rounding {
             Rounding::Nearest => rest > half || rest == half && whole & 1 != 0,
@@ -264,7 +336,10 @@ fn side(ty: Ty) -> Option<Side> {
         Ty::Tf32 => Side::Float(Kind::Tf32),
         Ty::E4m3x2 => Side::Float(Kind::E4m3),
         Ty::E5m2x2 => Side::Float(Kind::E5m2),
-        _ if ty.integer() && ty.bits() <= 64 => Side::Integer { bits: ty.bits(), signed: ty.signed() },
+        _ if ty.integer() && ty.bits() <= 64 => Side::Integer {
+            bits: ty.bits(),
+            signed: ty.signed(),
+        },
         _ => return None,
     })
 }
@@ -346,7 +421,9 @@ impl<'m> FunctionDecoder<'_, 'm> {
             _ if to.integer() && from.integer() && !plan.saturate => {
                 let wide = d.bits;
                 let signed = from.signed();
-                if to.bits() <= from.bits() && wide == to.bits() || !signed && from.bits() == s.bits && to.bits() >= from.bits() {
+                if to.bits() <= from.bits() && wide == to.bits()
+                    || !signed && from.bits() == s.bits && to.bits() >= from.bits()
+                {
                     if d.bits <= 32 && s.bits <= 32 && d.bits >= s.bits {
                         self.emit(Op::Copy32(d.slot, s.slot));
                     } else {
@@ -428,7 +505,11 @@ impl<'m> FunctionDecoder<'_, 'm> {
         let a = self.source(operands.get(1)?, Ty::S32)?;
         let b = self.source(operands.get(2)?, Ty::S32)?;
         let d = self.destination(operands.get(0)?, Ty::B32)?;
-        let c = if with_c && operands.len() == 4 { self.source(operands.get(3)?, Ty::B32)? } else { self.constant(0, 32) };
+        let c = if with_c && operands.len() == 4 {
+            self.source(operands.get(3)?, Ty::B32)?
+        } else {
+            self.constant(0, 32)
+        };
         let f = if bits == 16 {
             mixed!(|a, b, _c, p| Plan::decode(p).convert(a) << 16 | Plan::decode(p).convert(b))
         } else {
@@ -466,7 +547,11 @@ impl<'m> FunctionDecoder<'_, 'm> {
             self.copy(d, s);
         } else {
             let w = self.constant(window.into(), 64);
-            let f = if to { super::mixed::lanes64!(|a, w| a.wrapping_sub(w)) } else { super::mixed::lanes64!(|a, w| a.wrapping_add(w)) };
+            let f = if to {
+                super::mixed::lanes64!(|a, w| a.wrapping_sub(w))
+            } else {
+                super::mixed::lanes64!(|a, w| a.wrapping_add(w))
+            };
             self.binary64(d, &[s, w], f);
         }
         Ok(())

@@ -31,10 +31,18 @@ impl Mode {
             3 => Rounding::Up,
             _ => Rounding::Down,
         };
-        Mode { rounding, flush: bits & 8 != 0, saturate: bits & 16 != 0 }
+        Mode {
+            rounding,
+            flush: bits & 8 != 0,
+            saturate: bits & 16 != 0,
+        }
     }
     fn operand(&self, x: u64) -> u64 {
-        if self.flush { flush32(x as u32).into() } else { x & 0xffff_ffff }
+        if self.flush {
+            flush32(x as u32).into()
+        } else {
+            x & 0xffff_ffff
+        }
     }
     /// The result `x` of an operation whose exact value is `exact`, which decides on flushing.
     fn finish(&self, x: u64, exact: f64) -> u64 {
@@ -94,7 +102,11 @@ fn passed_on(operands: &[u64]) -> Option<u64> {
 }
 /// `result`, or the NaN that an operand passes on. Compilers may swap the host's operands, so the host does not decide.
 fn with_nan(result: f64, operands: &[u64]) -> u64 {
-    if result.is_nan() { passed_on(operands).unwrap_or(INVALID) } else { result.to_bits() }
+    if result.is_nan() {
+        passed_on(operands).unwrap_or(INVALID)
+    } else {
+        result.to_bits()
+    }
 }
 fn f(x: u32) -> f32 {
     f32::from_bits(x)
@@ -136,7 +148,11 @@ fn extreme64(a: u64, b: u64, max: bool) -> u64 {
 
 fn xorsign(a: u32, b: u32, max: bool, nan: bool) -> u32 {
     let result = extreme32(a & 0x7fff_ffff, b & 0x7fff_ffff, max, nan);
-    if f(result).is_nan() { result } else { result | (a ^ b) & 0x8000_0000 }
+    if f(result).is_nan() {
+        result
+    } else {
+        result | (a ^ b) & 0x8000_0000
+    }
 }
 
 impl<'m> FunctionDecoder<'_, 'm> {
@@ -228,12 +244,17 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 if plain {
                     self.ternary32(d, &s, fast);
                 } else {
-                    self.with_mode(d, s, mode, mixed!(|a, b, c, m| {
-                        let m = Mode::decode(m);
-                        let (a, b, c) = (m.operand(a), m.operand(b), m.operand(c));
-                        let exact = add_to_odd(w(a as u32) * w(b as u32), w(c as u32));
-                        m.finish(soft::fma(F32, a, b, c, m.rounding), exact)
-                    }));
+                    self.with_mode(
+                        d,
+                        s,
+                        mode,
+                        mixed!(|a, b, c, m| {
+                            let m = Mode::decode(m);
+                            let (a, b, c) = (m.operand(a), m.operand(b), m.operand(c));
+                            let exact = add_to_odd(w(a as u32) * w(b as u32), w(c as u32));
+                            m.finish(soft::fma(F32, a, b, c, m.rounding), exact)
+                        }),
+                    );
                 }
             }
             "div" => {
@@ -377,16 +398,30 @@ impl<'m> FunctionDecoder<'_, 'm> {
             "fma" | "mad" => {
                 let (d, s) = self.operands(operands, Ty::F64, 3)?;
                 if nearest {
-                    self.ternary64(d, &s, lanes64!(|a, b, c| with_nan(g(a).mul_add(g(b), g(c)), &[b, c, a])));
+                    self.ternary64(
+                        d,
+                        &s,
+                        lanes64!(|a, b, c| with_nan(g(a).mul_add(g(b), g(c)), &[b, c, a])),
+                    );
                 } else {
-                    self.with_mode(d, s, mode, mixed!(|a, b, c, m| {
-                        with_nan(g(soft::fma(F64, a, b, c, Mode::decode(m).rounding)), &[b, c, a])
-                    }));
+                    self.with_mode(
+                        d,
+                        s,
+                        mode,
+                        mixed!(|a, b, c, m| {
+                            with_nan(g(soft::fma(F64, a, b, c, Mode::decode(m).rounding)), &[b, c, a])
+                        }),
+                    );
                 }
             }
             "div" => {
                 let (d, s) = self.operands(operands, Ty::F64, 2)?;
-                self.with_mode(d, s, mode, mixed!(|a, b, m| soft::div(F64, a, b, Mode::decode(m).rounding)));
+                self.with_mode(
+                    d,
+                    s,
+                    mode,
+                    mixed!(|a, b, m| soft::div(F64, a, b, Mode::decode(m).rounding)),
+                );
             }
             "rcp" | "sqrt" | "rsqrt" => {
                 let (d, s) = self.operands(operands, Ty::F64, 1)?;
@@ -447,7 +482,11 @@ impl<'m> FunctionDecoder<'_, 'm> {
             "normal" => mixed!(|a| u64::from(f(a as u32).is_finite() && !f(a as u32).is_subnormal())),
             _ => mixed!(|a| u64::from(f(a as u32).is_subnormal())),
         };
-        let outcome = Outcome { p: p.slot, q: None, combine: None };
+        let outcome = Outcome {
+            p: p.slot,
+            q: None,
+            combine: None,
+        };
         self.emit(Op::CompareMixed(Box::new((function, [s; 4], outcome))));
         Ok(())
     }

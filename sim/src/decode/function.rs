@@ -1,8 +1,8 @@
 //! One function: scopes, registers, labels, and the dispatch of its instructions to the families.
+use super::Shared;
 use super::layout::{element_bytes, size_of};
 use super::modifiers::Modifiers;
 use super::types::Ty;
-use super::Shared;
 use crate::isa::{Code, Formal, Inst, Op, Predicate, Slot, Special, Value, words};
 use crate::ptx::{Instruction, Operand, Prototype, PtxError, Space, Statement, Variable};
 use std::collections::HashMap;
@@ -12,9 +12,17 @@ use std::collections::HashMap;
 pub(crate) enum Symbol<'m> {
     Register(Value),
     /// `name<n>`: `n` registers from a slot on.
-    Registers { first: u32, count: u32, bits: u8 },
+    Registers {
+        first: u32,
+        count: u32,
+        bits: u8,
+    },
     /// A variable of a state space: its address there.
-    Variable { space: Place, address: u64, bytes: u64 },
+    Variable {
+        space: Place,
+        address: u64,
+        bytes: u64,
+    },
     /// Number of a label.
     Label(u32),
     /// `.branchtargets` or `.calltargets`.
@@ -89,7 +97,11 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
         for (param, place) in function.params.iter().zip(&layout.params[index]) {
             if function.entry {
                 let address = layout.param_blocks[index] + u64::from(place.offset);
-                let symbol = Symbol::Variable { space: Place::Global, address, bytes: place.bytes.into() };
+                let symbol = Symbol::Variable {
+                    space: Place::Global,
+                    address,
+                    bytes: place.bytes.into(),
+                };
                 decoder.scopes[0].names.insert(param.name, symbol);
             } else {
                 params.push(decoder.formal(param)?);
@@ -99,13 +111,19 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
             returns.push(decoder.formal(param)?);
         }
         let Some(body) = &function.body else {
-            return Err(at_function(format!("function `{}` is declared but has no body in this module", function.name)));
+            return Err(at_function(format!(
+                "function `{}` is declared but has no body in this module",
+                function.name
+            )));
         };
         decoder.block(body)?;
         decoder.emit(if function.entry { Op::Exit } else { Op::Return });
         decoder.patch().map_err(at_function)?;
         if decoder.local_bytes > MAX_LOCAL_BYTES {
-            return Err(at_function(format!("`{}` needs {} bytes of local memory, at most {MAX_LOCAL_BYTES} are allowed", function.name, decoder.local_bytes)));
+            return Err(at_function(format!(
+                "`{}` needs {} bytes of local memory, at most {MAX_LOCAL_BYTES} are allowed",
+                function.name, decoder.local_bytes
+            )));
         }
         // Whole registers first, so that they stay aligned to cache lines.
         Ok(Code {
@@ -124,7 +142,13 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
         Ok(match symbol {
             Symbol::Register(value) => Formal::Register(value),
             Symbol::Variable { address, bytes, .. } => Formal::Memory(address as u32, bytes as u32),
-            _ => return Err(PtxError::new(self.shared.text, param.at, "a parameter is one variable".to_owned())),
+            _ => {
+                return Err(PtxError::new(
+                    self.shared.text,
+                    param.at,
+                    "a parameter is one variable".to_owned(),
+                ));
+            }
         })
     }
 
@@ -194,7 +218,10 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
                     .map(Ty::bits)
                     .ok_or_else(|| fail(format!("`{}`: no registers of type .{}", variable.name, variable.ty)))?;
                 if variable.lanes != 1 {
-                    return Err(fail(format!("`{}`: vector registers are not simulated; use scalars", variable.name)));
+                    return Err(fail(format!(
+                        "`{}`: vector registers are not simulated; use scalars",
+                        variable.name
+                    )));
                 }
                 let count = variable.count.unwrap_or(1);
                 self.declared_registers += u64::from(count);
@@ -213,7 +240,10 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
                         self.scope().ranges.insert(variable.name, symbol.clone());
                         return Ok(symbol);
                     }
-                    None => Symbol::Register(Value { slot: Slot::frame(first), bits }),
+                    None => Symbol::Register(Value {
+                        slot: Slot::frame(first),
+                        bits,
+                    }),
                 }
             }
             Space::Local | Space::Param => {
@@ -222,9 +252,16 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
                 let address = self.local_bytes.next_multiple_of(align.max(4));
                 self.local_bytes = address + bytes * u64::from(variable.count.unwrap_or(1));
                 if self.local_bytes > MAX_LOCAL_BYTES {
-                    return Err(fail(format!("`{}` brings local memory above {MAX_LOCAL_BYTES} bytes", variable.name)));
+                    return Err(fail(format!(
+                        "`{}` brings local memory above {MAX_LOCAL_BYTES} bytes",
+                        variable.name
+                    )));
                 }
-                Symbol::Variable { space: Place::Frame, address, bytes }
+                Symbol::Variable {
+                    space: Place::Frame,
+                    address,
+                    bytes,
+                }
             }
             Space::Global | Space::Const | Space::Shared => self
                 .module_variable(variable)
@@ -238,10 +275,18 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
         let bytes = element_bytes(variable.ty).unwrap_or(1);
         if variable.space == Space::Shared {
             let address = u64::from(*self.shared.shared.get(&variable.at)?);
-            Some(Symbol::Variable { space: Place::Shared, address, bytes })
+            Some(Symbol::Variable {
+                space: Place::Shared,
+                address,
+                bytes,
+            })
         } else {
             let address = *self.shared.layout.addresses.get(&variable.at)?;
-            Some(Symbol::Variable { space: Place::Global, address, bytes })
+            Some(Symbol::Variable {
+                space: Place::Global,
+                address,
+                bytes,
+            })
         }
     }
 
@@ -272,16 +317,22 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
             }
         }
         self.shared.layout.module.items.iter().find_map(|item| match item {
-            crate::ptx::Item::Variables(list) => {
-                list.iter().rev().find(|v| v.name == name).and_then(|v| self.module_variable(v))
-            }
+            crate::ptx::Item::Variables(list) => list
+                .iter()
+                .rev()
+                .find(|v| v.name == name)
+                .and_then(|v| self.module_variable(v)),
             _ => None,
         })
     }
 
     /// Appends an instruction under the current guard.
     pub fn emit(&mut self, op: Op) {
-        self.insts.push(Inst { op, guard: self.guard, line: self.line });
+        self.insts.push(Inst {
+            op,
+            guard: self.guard,
+            line: self.line,
+        });
     }
 
     /// A fresh register.
@@ -321,7 +372,13 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
 
     fn patch(&mut self) -> Result<()> {
         let labels = &self.labels;
-        let at = |id: u32| labels.get(id as usize).copied().flatten().ok_or_else(|| "a label without a place".to_owned());
+        let at = |id: u32| {
+            labels
+                .get(id as usize)
+                .copied()
+                .flatten()
+                .ok_or_else(|| "a label without a place".to_owned())
+        };
         for inst in &mut self.insts {
             match &mut inst.op {
                 Op::Branch(target) => *target = at(*target)?,
@@ -343,7 +400,10 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
                 if value.bits != 1 {
                     return Err(format!("guard `{name}` is no predicate"));
                 }
-                Some(Predicate { slot: value.slot, negated })
+                Some(Predicate {
+                    slot: value.slot,
+                    negated,
+                })
             }
             None => None,
         };
@@ -358,24 +418,22 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
 
     fn dispatch(&mut self, mnemonic: &str, mods: &mut Modifiers<'m>, operands: &Operands<'m>) -> Result<()> {
         match mnemonic {
-            "add" | "sub" | "mul" | "fma" | "mad" | "div" | "min" | "max" | "abs" | "neg" | "rcp" | "sqrt" | "rsqrt"
-            | "sin" | "cos" | "lg2" | "ex2" | "tanh" | "copysign" | "testp"
+            "add" | "sub" | "mul" | "fma" | "mad" | "div" | "min" | "max" | "abs" | "neg" | "rcp" | "sqrt"
+            | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh" | "copysign" | "testp"
                 if self.float(mnemonic, mods, operands)? =>
             {
                 Ok(())
             }
-            "add" | "sub" | "addc" | "subc" | "mul" | "mad" | "madc" | "mul24" | "mad24" | "sad" | "div" | "rem" | "abs" | "neg"
-            | "min" | "max" | "popc" | "clz" | "bfind" | "fns" | "brev" | "bfe" | "bfi" | "szext" | "bmsk" | "dp4a" | "dp2a"
-            | "and" | "or" | "xor" | "not" | "cnot" | "lop3" | "shl" | "shr" | "shf" | "prmt" => {
-                self.integer(mnemonic, mods, operands)
-            }
+            "add" | "sub" | "addc" | "subc" | "mul" | "mad" | "madc" | "mul24" | "mad24" | "sad" | "div" | "rem"
+            | "abs" | "neg" | "min" | "max" | "popc" | "clz" | "bfind" | "fns" | "brev" | "bfe" | "bfi" | "szext"
+            | "bmsk" | "dp4a" | "dp2a" | "and" | "or" | "xor" | "not" | "cnot" | "lop3" | "shl" | "shr" | "shf"
+            | "prmt" => self.integer(mnemonic, mods, operands),
             "setp" | "set" | "selp" | "slct" => self.comparison(mnemonic, mods, operands),
             "cvt" | "cvta" => self.conversion(mnemonic, mods, operands),
             "mov" => self.mov(mods, operands),
-            "ld" | "ldu" | "st" | "atom" | "red" | "prefetch" | "prefetchu" | "applypriority" | "discard" | "createpolicy"
-            | "isspacep" | "mapa" | "getctarank" | "alloca" | "stacksave" | "stackrestore" | "istypep" => {
-                self.memory(mnemonic, mods, operands)
-            }
+            "ld" | "ldu" | "st" | "atom" | "red" | "prefetch" | "prefetchu" | "applypriority" | "discard"
+            | "createpolicy" | "isspacep" | "mapa" | "getctarank" | "alloca" | "stacksave" | "stackrestore"
+            | "istypep" => self.memory(mnemonic, mods, operands),
             "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" | "nanosleep" | "pmevent" => {
                 self.control(mnemonic, mods, operands)
             }
@@ -402,7 +460,9 @@ impl<'m> Operands<'m> {
     }
     /// One of them.
     pub fn get(&self, index: usize) -> Result<&'m Operand<'m>> {
-        self.list.get(index).ok_or_else(|| format!("operand {} is missing", index + 1))
+        self.list
+            .get(index)
+            .ok_or_else(|| format!("operand {} is missing", index + 1))
     }
     /// An error unless there are between `least` and `most`.
     pub fn count(&self, least: usize, most: usize) -> Result<()> {

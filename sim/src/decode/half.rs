@@ -36,7 +36,11 @@ impl Around {
         }
         let value = self.half.value(bits);
         if self.saturate {
-            bits = self.half.round(if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) + 0.0 });
+            bits = self.half.round(if value.is_nan() {
+                0.0
+            } else {
+                value.clamp(0.0, 1.0) + 0.0
+            });
         }
         if self.relu && !value.is_nan() && (value < 0.0 || bits == 0x8000) {
             bits = 0;
@@ -49,14 +53,78 @@ impl Around {
 macro_rules! around {
     ($half:expr, $pair:expr, $flush:expr, $sat:expr, $relu:expr, $make:ident) => {
         match ($half, $flush, $sat, $relu) {
-            (Half::F16, false, false, false) => $make!($pair, Around { half: Half::F16, flush: false, saturate: false, relu: false }),
-            (Half::F16, true, false, false) => $make!($pair, Around { half: Half::F16, flush: true, saturate: false, relu: false }),
-            (Half::F16, false, true, false) => $make!($pair, Around { half: Half::F16, flush: false, saturate: true, relu: false }),
-            (Half::F16, true, true, false) => $make!($pair, Around { half: Half::F16, flush: true, saturate: true, relu: false }),
-            (Half::F16, false, false, true) => $make!($pair, Around { half: Half::F16, flush: false, saturate: false, relu: true }),
-            (Half::F16, true, false, true) => $make!($pair, Around { half: Half::F16, flush: true, saturate: false, relu: true }),
-            (Half::Bf16, false, false, false) => $make!($pair, Around { half: Half::Bf16, flush: false, saturate: false, relu: false }),
-            (Half::Bf16, false, false, true) => $make!($pair, Around { half: Half::Bf16, flush: false, saturate: false, relu: true }),
+            (Half::F16, false, false, false) => $make!(
+                $pair,
+                Around {
+                    half: Half::F16,
+                    flush: false,
+                    saturate: false,
+                    relu: false
+                }
+            ),
+            (Half::F16, true, false, false) => $make!(
+                $pair,
+                Around {
+                    half: Half::F16,
+                    flush: true,
+                    saturate: false,
+                    relu: false
+                }
+            ),
+            (Half::F16, false, true, false) => $make!(
+                $pair,
+                Around {
+                    half: Half::F16,
+                    flush: false,
+                    saturate: true,
+                    relu: false
+                }
+            ),
+            (Half::F16, true, true, false) => $make!(
+                $pair,
+                Around {
+                    half: Half::F16,
+                    flush: true,
+                    saturate: true,
+                    relu: false
+                }
+            ),
+            (Half::F16, false, false, true) => $make!(
+                $pair,
+                Around {
+                    half: Half::F16,
+                    flush: false,
+                    saturate: false,
+                    relu: true
+                }
+            ),
+            (Half::F16, true, false, true) => $make!(
+                $pair,
+                Around {
+                    half: Half::F16,
+                    flush: true,
+                    saturate: false,
+                    relu: true
+                }
+            ),
+            (Half::Bf16, false, false, false) => $make!(
+                $pair,
+                Around {
+                    half: Half::Bf16,
+                    flush: false,
+                    saturate: false,
+                    relu: false
+                }
+            ),
+            (Half::Bf16, false, false, true) => $make!(
+                $pair,
+                Around {
+                    half: Half::Bf16,
+                    flush: false,
+                    saturate: false,
+                    relu: true
+                }
+            ),
             _ => return Err("this combination of modifiers does not exist".to_owned()),
         }
     };
@@ -92,7 +160,8 @@ macro_rules! mul {
 macro_rules! fma {
     ($pair:expr, $w:expr) => {
         if $pair {
-            lanes32!(|a, b, c| both3(a, b, c, |a, b, c| $w.result(add_to_odd($w.value(a) * $w.value(b), $w.value(c)))))
+            lanes32!(|a, b, c| both3(a, b, c, |a, b, c| $w
+                .result(add_to_odd($w.value(a) * $w.value(b), $w.value(c)))))
         } else {
             lanes32!(|a, b, c| $w.result(add_to_odd($w.value(a) * $w.value(b), $w.value(c))))
         }

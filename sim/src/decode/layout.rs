@@ -63,12 +63,18 @@ const MAX_VARIABLE_BYTES: u64 = 1 << 40;
 pub(crate) fn size_of(text: &str, variable: &Variable<'_>) -> Result<(Option<u64>, u64), PtxError> {
     let fail = |message: String| Err(PtxError::new(text, variable.at, message));
     let Some(element) = element_bytes(variable.ty) else {
-        return fail(format!("`{}`: type .{} cannot be in memory", variable.name, variable.ty));
+        return fail(format!(
+            "`{}`: type .{} cannot be in memory",
+            variable.name, variable.ty
+        ));
     };
     let natural = element * u64::from(variable.lanes);
     let align = u64::from(variable.align.unwrap_or(natural as u32)).max(1);
     if !align.is_power_of_two() || align > 1 << 16 {
-        return fail(format!("`{}`: alignment {align} is no power of two up to 65536", variable.name));
+        return fail(format!(
+            "`{}`: alignment {align} is no power of two up to 65536",
+            variable.name
+        ));
     }
     let mut bytes = Some(natural);
     for (index, dim) in variable.dims.iter().enumerate() {
@@ -76,7 +82,12 @@ pub(crate) fn size_of(text: &str, variable: &Variable<'_>) -> Result<(Option<u64
             (Some(n), _) => Some(*n),
             (None, Some(Init::List(list))) if index == 0 => Some(list.len() as u64),
             (None, None) if index == 0 => None,
-            _ => return fail(format!("`{}`: only the first dimension may be left out, and `[]` needs a list or .extern", variable.name)),
+            _ => {
+                return fail(format!(
+                    "`{}`: only the first dimension may be left out, and `[]` needs a list or .extern",
+                    variable.name
+                ));
+            }
         };
         bytes = match (bytes, count) {
             (Some(b), Some(n)) => match b.checked_mul(n).filter(|t| *t <= MAX_VARIABLE_BYTES) {
@@ -113,7 +124,12 @@ pub fn lay_out<'m>(text: &str, module: &'m Module<'m>, memory: &mut GlobalMemory
     Ok(layout)
 }
 
-fn fill<'m>(text: &str, module: &'m Module<'m>, memory: &mut GlobalMemory, layout: &mut Layout<'m>) -> Result<(), PtxError> {
+fn fill<'m>(
+    text: &str,
+    module: &'m Module<'m>,
+    memory: &mut GlobalMemory,
+    layout: &mut Layout<'m>,
+) -> Result<(), PtxError> {
     let mut variables: Vec<&Variable<'_>> = Vec::new();
     let mut by_name: HashMap<&str, u64> = HashMap::new();
     for item in &module.items {
@@ -138,16 +154,23 @@ fn fill<'m>(text: &str, module: &'m Module<'m>, memory: &mut GlobalMemory, layou
         .enumerate()
         .filter(|(_, v)| matches!(v.space, Space::Global | Space::Const))
         .map(|(index, v)| {
-            by_name.entry(v.name).or_insert(if index < module_scope { 0 } else { u64::MAX });
+            by_name
+                .entry(v.name)
+                .or_insert(if index < module_scope { 0 } else { u64::MAX });
             v
         })
         .collect();
     for variable in &variables {
         let (bytes, align) = size_of(text, variable)?;
-        let access = if variable.space == Space::Const { Access::ReadOnly } else { Access::ReadWrite };
+        let access = if variable.space == Space::Const {
+            Access::ReadOnly
+        } else {
+            Access::ReadWrite
+        };
         let total = bytes.unwrap_or(0).max(1) * u64::from(variable.count.unwrap_or(1));
-        let address =
-            memory.allocate(total, align, access).map_err(|fault| PtxError::new(text, variable.at, fault.detail))?;
+        let address = memory
+            .allocate(total, align, access)
+            .map_err(|fault| PtxError::new(text, variable.at, fault.detail))?;
         layout.allocations.push(address);
         layout.addresses.insert(variable.at, address);
         by_name.insert(variable.name, address);
@@ -164,13 +187,27 @@ fn fill<'m>(text: &str, module: &'m Module<'m>, memory: &mut GlobalMemory, layou
         let mut params = Vec::new();
         let mut end = 0u64;
         for param in &function.params {
-            let (bytes, align) = if param.space == Space::Reg { (Some(0), 1) } else { size_of(text, param)? };
+            let (bytes, align) = if param.space == Space::Reg {
+                (Some(0), 1)
+            } else {
+                size_of(text, param)?
+            };
             let bytes = bytes.unwrap_or(0);
             end = end.next_multiple_of(align);
-            params.push(Param { offset: end as u32, bytes: bytes as u32 });
+            params.push(Param {
+                offset: end as u32,
+                bytes: bytes as u32,
+            });
             end += bytes;
             if end > 32764 {
-                return Err(PtxError::new(text, param.at, format!("`{}` brings the parameters to {end} bytes, at most 32764 are allowed", param.name)));
+                return Err(PtxError::new(
+                    text,
+                    param.at,
+                    format!(
+                        "`{}` brings the parameters to {end} bytes, at most 32764 are allowed",
+                        param.name
+                    ),
+                ));
             }
         }
         layout.params.push(params);
@@ -209,7 +246,9 @@ fn initial_bytes(
     if variable.lanes > 1 {
         shape.push(variable.lanes as usize);
     }
-    place(text, variable, init, &shape, element, &mut out, &|expr| resolve(text, variable, expr, layout, addresses))?;
+    place(text, variable, init, &shape, element, &mut out, &|expr| {
+        resolve(text, variable, expr, layout, addresses)
+    })?;
     Ok(out)
 }
 
@@ -241,7 +280,9 @@ fn place(
             let stride = inner.iter().product::<usize>() * element;
             for (index, item) in list.iter().enumerate() {
                 let end = out.len().min((index + 1) * stride);
-                let part = out.get_mut(index * stride..end).ok_or_else(|| too_many(text, variable))?;
+                let part = out
+                    .get_mut(index * stride..end)
+                    .ok_or_else(|| too_many(text, variable))?;
                 place(text, variable, item, inner, element, part, resolve)?;
             }
             Ok(())
@@ -250,7 +291,11 @@ fn place(
 }
 
 fn too_many(text: &str, variable: &Variable<'_>) -> PtxError {
-    PtxError::new(text, variable.at, format!("`{}` has more initial values than elements", variable.name))
+    PtxError::new(
+        text,
+        variable.at,
+        format!("`{}` has more initial values than elements", variable.name),
+    )
 }
 
 fn resolve(
@@ -277,7 +322,10 @@ fn resolve(
                     return Err(PtxError::new(
                         text,
                         variable.at,
-                        format!("initialiser of `{}`: `{name}` is no .global or .const variable and no function", variable.name),
+                        format!(
+                            "initialiser of `{}`: `{name}` is no .global or .const variable and no function",
+                            variable.name
+                        ),
                     ));
                 }
             };
@@ -285,7 +333,11 @@ fn resolve(
         }
         Expr::Mask(mask, inner) => {
             if !(0..8).any(|k| *mask == 0xff << (8 * k)) {
-                return Err(PtxError::new(text, variable.at, format!("mask {mask:#x} is not 0xff shifted by whole bytes")));
+                return Err(PtxError::new(
+                    text,
+                    variable.at,
+                    format!("mask {mask:#x} is not 0xff shifted by whole bytes"),
+                ));
             }
             resolve(text, variable, inner, layout, addresses)?.wrapping_shr(mask.trailing_zeros()) & 0xff
         }

@@ -34,16 +34,31 @@ impl<'m> FunctionDecoder<'_, 'm> {
 
     fn registers(&mut self, operand: &'m Operand<'m>, bits: usize, write: bool) -> Result<Box<[Value]>> {
         let ty = if bits == 64 { Ty::B64 } else { Ty::B32 };
-        Self::elements(operand).iter().map(|e| if write { self.destination(e, ty) } else { self.source(e, ty) }).collect()
+        Self::elements(operand)
+            .iter()
+            .map(|e| {
+                if write {
+                    self.destination(e, ty)
+                } else {
+                    self.source(e, ty)
+                }
+            })
+            .collect()
     }
 
     fn counted(what: &str, found: &[Value], wanted: usize) -> Result<()> {
-        if found.len() == wanted { Ok(()) } else { Err(format!("{what} needs {wanted} registers, found {}", found.len())) }
+        if found.len() == wanted {
+            Ok(())
+        } else {
+            Err(format!("{what} needs {wanted} registers, found {}", found.len()))
+        }
     }
 
     fn matrix_move(&mut self, name: &str, mods: &mut Modifiers<'m>, operands: &Operands<'m>) -> Result<()> {
         mods.ignore(&["sync", "aligned"]);
-        mods.take("m8n8").then_some(()).ok_or("only the shape `.m8n8` is simulated")?;
+        mods.take("m8n8")
+            .then_some(())
+            .ok_or("only the shape `.m8n8` is simulated")?;
         let transpose = mods.take("trans");
         if name == "movmatrix" {
             mods.take("b16");
@@ -72,9 +87,19 @@ impl<'m> FunctionDecoder<'_, 'm> {
         self.collective(
             None,
             if load {
-                Kind::LoadMatrix { d: values, transpose, space, address }
+                Kind::LoadMatrix {
+                    d: values,
+                    transpose,
+                    space,
+                    address,
+                }
             } else {
-                Kind::StoreMatrix { values, transpose, space, address }
+                Kind::StoreMatrix {
+                    values,
+                    transpose,
+                    space,
+                    address,
+                }
             },
         );
         Ok(())
@@ -97,7 +122,13 @@ impl<'m> FunctionDecoder<'_, 'm> {
             None => None,
         };
         mods.take("popc");
-        let options = mma::Options { sparse, saturate, bit_op, a_column_major, b_row_major };
+        let options = mma::Options {
+            sparse,
+            saturate,
+            bit_op,
+            a_column_major,
+            b_row_major,
+        };
         let mma = Mma::new(shape, a, b, c, d, options).map_err(|e| e.to_string())?;
         let wanted = if sparse { 6 } else { 4 };
         operands.count(wanted, wanted)?;
@@ -118,12 +149,21 @@ impl<'m> FunctionDecoder<'_, 'm> {
         } else {
             None
         };
-        self.collective(None, Kind::Mma { mma: Box::new(mma), product: Box::new(product), metadata });
+        self.collective(
+            None,
+            Kind::Mma {
+                mma: Box::new(mma),
+                product: Box::new(product),
+                metadata,
+            },
+        );
         Ok(())
     }
 
     fn wmma(&mut self, mods: &mut Modifiers<'m>, operands: &Operands<'m>) -> Result<()> {
-        let what = mods.one_of(&["load", "store", "mma"]).ok_or("`.load`, `.store` or `.mma` is missing")?;
+        let what = mods
+            .one_of(&["load", "store", "mma"])
+            .ok_or("`.load`, `.store` or `.mma` is missing")?;
         let bit_op = if what != "mma" {
             None
         } else if mods.take("xor") {
@@ -138,7 +178,9 @@ impl<'m> FunctionDecoder<'_, 'm> {
         if what == "mma" {
             mods.ignore(&["sync", "aligned"]);
             let a_layout = mods.one_of(&["row", "col"]).ok_or("the layout of A is missing")?;
-            mods.one_of(&["col", "row"]).or(Some(a_layout)).ok_or("the layout of B is missing")?;
+            mods.one_of(&["col", "row"])
+                .or(Some(a_layout))
+                .ok_or("the layout of B is missing")?;
             let shape = mods.find(shape).ok_or("the shape is missing")?;
             // f16 products name the sums alone; others name D, A, B, C.
             let first = mods.find(Sum::from_name).ok_or("the type of D is missing")?;
@@ -146,13 +188,23 @@ impl<'m> FunctionDecoder<'_, 'm> {
             let (a, b, d, c) = match wide {
                 Some(a) => {
                     let b = mods.find(Element::from_name).ok_or("the type of B is missing")?;
-                    (a, b, first, mods.find(Sum::from_name).ok_or("the type of C is missing")?)
+                    (
+                        a,
+                        b,
+                        first,
+                        mods.find(Sum::from_name).ok_or("the type of C is missing")?,
+                    )
                 }
                 None if first == Sum::F64 => {
                     while mods.take("f64") {}
                     (Element::F64, Element::F64, first, first)
                 }
-                None => (Element::F16, Element::F16, first, mods.find(Sum::from_name).ok_or("the type of C is missing")?),
+                None => (
+                    Element::F16,
+                    Element::F16,
+                    first,
+                    mods.find(Sum::from_name).ok_or("the type of C is missing")?,
+                ),
             };
             let saturate = mods.take("satfinite");
             mods.rounding();
@@ -168,7 +220,13 @@ impl<'m> FunctionDecoder<'_, 'm> {
             Self::counted("B", &product.b, wmma.registers(Fragment::B))?;
             Self::counted("C", &product.c, wmma.registers(Fragment::C))?;
             Self::counted("D", &product.d, wmma.registers(Fragment::D))?;
-            self.collective(None, Kind::WmmaProduct { wmma: Box::new(wmma), product: Box::new(product) });
+            self.collective(
+                None,
+                Kind::WmmaProduct {
+                    wmma: Box::new(wmma),
+                    product: Box::new(product),
+                },
+            );
             return Ok(());
         }
         let fragment = match mods.one_of(&["a", "b", "c", "d"]) {
@@ -206,9 +264,24 @@ impl<'m> FunctionDecoder<'_, 'm> {
         self.collective(
             None,
             if load {
-                Kind::WmmaLoad { wmma, fragment, layout, d: values, space, address, stride }
+                Kind::WmmaLoad {
+                    wmma,
+                    fragment,
+                    layout,
+                    d: values,
+                    space,
+                    address,
+                    stride,
+                }
             } else {
-                Kind::WmmaStore { wmma, layout, values, space, address, stride }
+                Kind::WmmaStore {
+                    wmma,
+                    layout,
+                    values,
+                    space,
+                    address,
+                    stride,
+                }
             },
         );
         Ok(())
@@ -243,11 +316,17 @@ impl<'m> FunctionDecoder<'_, 'm> {
         let scale_d = match operands.get(first)? {
             literal @ Operand::Literal(_) => {
                 let on = self.immediate(literal)? != 0;
-                Predicate { slot: self.constant(u128::from(on), 1).slot, negated: false }
+                Predicate {
+                    slot: self.constant(u128::from(on), 1).slot,
+                    negated: false,
+                }
             }
             other => self.predicate(other)?,
         };
-        let flags = operands.list[first + 1..].iter().map(|o| self.immediate(o)).collect::<Result<Vec<_>>>()?;
+        let flags = operands.list[first + 1..]
+            .iter()
+            .map(|o| self.immediate(o))
+            .collect::<Result<Vec<_>>>()?;
         let sign = |at: usize| match flags.get(at) {
             None | Some(1) => Ok(false),
             Some(-1) => Ok(true),
@@ -266,14 +345,33 @@ impl<'m> FunctionDecoder<'_, 'm> {
         };
         let most = if a_shared { 4 } else { 3 };
         if flags.len() > most {
-            return Err(format!("at most {most} immediates follow scale-d, found {}", flags.len()));
+            return Err(format!(
+                "at most {most} immediates follow scale-d, found {}",
+                flags.len()
+            ));
         }
-        let instruction = Instruction { a, b, d, n: n as u32, a_source, b_major };
+        let instruction = Instruction {
+            a,
+            b,
+            d,
+            n: n as u32,
+            a_source,
+            b_major,
+        };
         let depth = if sparse { k / 2 } else { k };
         if m != 64 || depth != a.k() as usize {
-            return Err(format!("m64 and k{} are expected for {}, found m{m} and k{k}", a.k() * if sparse { 2 } else { 1 }, a.name()));
+            return Err(format!(
+                "m64 and k{} are expected for {}, found m{m} and k{k}",
+                a.k() * if sparse { 2 } else { 1 },
+                a.name()
+            ));
         }
-        let options = wgmma::Options { sparse, negate_a, negate_b, saturate };
+        let options = wgmma::Options {
+            sparse,
+            negate_a,
+            negate_b,
+            saturate,
+        };
         let product = Wgmma::new(instruction, options).map_err(|e| e.to_string())?;
         let registers = self.registers(operands.get(0)?, 32, true)?;
         Self::counted("D", &registers, product.d_registers())?;
@@ -293,7 +391,15 @@ impl<'m> FunctionDecoder<'_, 'm> {
         };
         self.collective(
             None,
-            Kind::Wgmma(Box::new(WarpgroupProduct { product, d: registers, a, a_shared, b, scale_d, metadata })),
+            Kind::Wgmma(Box::new(WarpgroupProduct {
+                product,
+                d: registers,
+                a,
+                a_shared,
+                b,
+                scale_d,
+                metadata,
+            })),
         );
         Ok(())
     }
@@ -306,14 +412,25 @@ fn fragment_of(shape: (usize, usize, usize), fragment: Fragment, ty: &str) -> Re
     let candidates: Vec<(Element, Sum)> = match fragment {
         Fragment::A | Fragment::B => {
             let e = element.ok_or_else(|| format!("type .{ty} is not simulated here"))?;
-            [Sum::F32, Sum::S32, Sum::F64, Sum::F16].into_iter().map(|s| (e, s)).collect()
+            [Sum::F32, Sum::S32, Sum::F64, Sum::F16]
+                .into_iter()
+                .map(|s| (e, s))
+                .collect()
         }
         Fragment::C | Fragment::D => {
             let s = sum.ok_or_else(|| format!("type .{ty} is not simulated here"))?;
-            [Element::F16, Element::Bf16, Element::Tf32, Element::S8, Element::S4, Element::B1, Element::F64]
-                .into_iter()
-                .map(|e| (e, s))
-                .collect()
+            [
+                Element::F16,
+                Element::Bf16,
+                Element::Tf32,
+                Element::S8,
+                Element::S4,
+                Element::B1,
+                Element::F64,
+            ]
+            .into_iter()
+            .map(|e| (e, s))
+            .collect()
         }
     };
     let mut last = String::new();

@@ -66,7 +66,10 @@ impl<'m> FunctionDecoder<'_, 'm> {
     }
 
     fn ignore_hints(mods: &mut Modifiers<'m>) -> bool {
-        mods.ignore(&["weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "sc", "mmio", "cta", "cluster", "gpu", "sys"]);
+        mods.ignore(&[
+            "weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "sc", "mmio", "cta", "cluster", "gpu",
+            "sys",
+        ]);
         mods.ignore(&["ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc"]);
         let hint = mods.has("L2::cache_hint");
         mods.ignore_prefix("L1::");
@@ -111,7 +114,10 @@ impl<'m> FunctionDecoder<'_, 'm> {
             }
             "mapa" | "getctarank" => {
                 let generic = !mods.take("shared::cluster");
-                let ty = mods.ty().filter(|t| matches!(t, Ty::U32 | Ty::U64)).ok_or("the type must be .u32 or .u64")?;
+                let ty = mods
+                    .ty()
+                    .filter(|t| matches!(t, Ty::U32 | Ty::U64))
+                    .ok_or("the type must be .u32 or .u64")?;
                 let address_ty = if generic { Ty::U64 } else { ty };
                 let rank_of = name == "getctarank";
                 operands.count(if rank_of { 2 } else { 3 }, if rank_of { 2 } else { 3 })?;
@@ -130,8 +136,12 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 let ty = mods.ty().ok_or("the type is missing")?;
                 operands.count(2, 3)?;
                 let size = self.source(operands.get(1)?, ty)?;
-                let align = if operands.len() == 3 { self.immediate(operands.get(2)?)? } else { 8 };
-                if align < 1 || align > 1 << 16 || !(align as u64).is_power_of_two() {
+                let align = if operands.len() == 3 {
+                    self.immediate(operands.get(2)?)?
+                } else {
+                    8
+                };
+                if !(1..=1 << 16).contains(&align) || !(align as u64).is_power_of_two() {
                     return Err(format!("alignment {align} is no power of two up to 65536"));
                 }
                 let d = self.destination(operands.get(0)?, ty)?;
@@ -165,7 +175,10 @@ impl<'m> FunctionDecoder<'_, 'm> {
         };
         let ty = mods.ty().ok_or("the type is missing")?;
         if ty == Ty::Pred || u32::from(ty.bits()) * lanes > 256 {
-            return Err(format!("{lanes} elements of type .{} are too much for one access", ty.name()));
+            return Err(format!(
+                "{lanes} elements of type .{} are too much for one access",
+                ty.name()
+            ));
         }
         operands.count(2, 2 + usize::from(hint))?;
         let store = name == "st";
@@ -177,17 +190,35 @@ impl<'m> FunctionDecoder<'_, 'm> {
         }
         let values = elements
             .iter()
-            .map(|e| if store { self.source_of(e, ty, true) } else { self.destination_of(e, ty, true) })
+            .map(|e| {
+                if store {
+                    self.source_of(e, ty, true)
+                } else {
+                    self.destination_of(e, ty, true)
+                }
+            })
             .collect::<Result<Box<[_]>>>()?;
-        let access = Access { space, address, bytes: ty.bits() / 8, signed: ty.signed(), values };
-        self.emit(if store { Op::Store(Box::new(access)) } else { Op::Load(Box::new(access)) });
+        let access = Access {
+            space,
+            address,
+            bytes: ty.bits() / 8,
+            signed: ty.signed(),
+            values,
+        };
+        self.emit(if store {
+            Op::Store(Box::new(access))
+        } else {
+            Op::Load(Box::new(access))
+        });
         Ok(())
     }
 
     fn atomic(&mut self, name: &str, mods: &mut Modifiers<'m>, operands: &Operands<'m>) -> Result<()> {
         let named = self.space(mods);
         let hint = Self::ignore_hints(mods);
-        mods.take("async").then(|| Err::<(), _>("the asynchronous form is not simulated".to_owned())).transpose()?;
+        mods.take("async")
+            .then(|| Err::<(), _>("the asynchronous form is not simulated".to_owned()))
+            .transpose()?;
         let op = match mods.one_of(&["add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"]) {
             Some("add") => AtomicOp::Add,
             Some("min") => AtomicOp::Min,
@@ -225,17 +256,35 @@ impl<'m> FunctionDecoder<'_, 'm> {
         if sources.len() != lanes {
             return Err(format!("expected {lanes} elements, found {}", sources.len()));
         }
-        let values = sources.iter().map(|e| self.source(e, operand_ty)).collect::<Result<Box<[_]>>>()?;
-        let swap = if swaps { Some(self.source(operands.get(first + 2)?, operand_ty)?) } else { None };
+        let values = sources
+            .iter()
+            .map(|e| self.source(e, operand_ty))
+            .collect::<Result<Box<[_]>>>()?;
+        let swap = if swaps {
+            Some(self.source(operands.get(first + 2)?, operand_ty)?)
+        } else {
+            None
+        };
         let old: Box<[Value]> = if returns {
-            Self::elements(operands.get(0)?).iter().map(|e| self.destination(e, operand_ty)).collect::<Result<_>>()?
+            Self::elements(operands.get(0)?)
+                .iter()
+                .map(|e| self.destination(e, operand_ty))
+                .collect::<Result<_>>()?
         } else {
             Box::new([])
         };
         if returns && old.len() != lanes {
             return Err(format!("expected {lanes} destinations, found {}", old.len()));
         }
-        self.emit(Op::Atomic(Box::new(Atomic { op, ty: atomic_ty, space, address, old, operands: values, swap })));
+        self.emit(Op::Atomic(Box::new(Atomic {
+            op,
+            ty: atomic_ty,
+            space,
+            address,
+            old,
+            operands: values,
+            swap,
+        })));
         Ok(())
     }
 }

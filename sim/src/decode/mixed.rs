@@ -130,7 +130,9 @@ impl<'m> FunctionDecoder<'_, 'm> {
     /// Destination and sources of `ty` for an instruction `d, a, ...` with exactly `n` sources.
     pub fn operands(&mut self, operands: &Operands<'m>, ty: Ty, n: usize) -> Result<(Value, Vec<Value>)> {
         operands.count(n + 1, n + 1)?;
-        let sources = (1..=n).map(|i| self.source(operands.get(i)?, ty)).collect::<Result<Vec<_>>>()?;
+        let sources = (1..=n)
+            .map(|i| self.source(operands.get(i)?, ty))
+            .collect::<Result<Vec<_>>>()?;
         Ok((self.destination(operands.get(0)?, ty)?, sources))
     }
 }

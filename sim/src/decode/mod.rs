@@ -1,5 +1,7 @@
 //! From the tree of a PTX text to [`Program`]s: variables get addresses, registers slots, labels instruction numbers.
 mod alu;
+mod bits;
+mod compare;
 mod control;
 mod convert;
 mod float;
@@ -10,6 +12,7 @@ mod matrix;
 mod memory;
 mod mixed;
 mod modifiers;
+mod moves;
 mod operand;
 mod texture;
 mod transfer;
@@ -64,13 +67,24 @@ pub(crate) struct Shared<'m> {
 pub fn decode_entry(text: &str, layout: &Layout<'_>, entry: usize) -> Result<Program, PtxError> {
     let reach = reachable(layout, entry);
     let (shared, static_shared, dynamic_shared) = place_shared(text, layout, &reach)?;
-    let mut shared = Shared { text, layout, shared, pool: Pool::default() };
+    let mut shared = Shared {
+        text,
+        layout,
+        shared,
+        pool: Pool::default(),
+    };
     let mut functions = vec![None; layout.functions.len()];
     for &index in &reach {
         functions[index] = Some(FunctionDecoder::decode(&mut shared, index)?);
     }
     let kernel = layout.functions[entry];
-    let numbers = |name: &str| kernel.directives.iter().find(|(n, _)| *n == name).map(|(_, v)| v.as_slice());
+    let numbers = |name: &str| {
+        kernel
+            .directives
+            .iter()
+            .find(|(n, _)| *n == name)
+            .map(|(_, v)| v.as_slice())
+    };
     let triple = |v: &[u32]| [v.first(), v.get(1), v.get(2)].map(|n| n.copied().unwrap_or(1));
     Ok(Program {
         functions,
@@ -99,11 +113,15 @@ fn reachable(layout: &Layout<'_>, entry: usize) -> Vec<usize> {
         walk(function.body.as_deref().unwrap_or_default(), &mut |statement| {
             if let Statement::Instruction(inst) = statement {
                 inst.operands.iter().for_each(|o| operand_names(o, &mut names));
-                indirect |= inst.opcode.starts_with("call") && inst.operands.len() > 1 && indirect_callee(layout, &inst.operands);
+                indirect |= inst.opcode.starts_with("call")
+                    && inst.operands.len() > 1
+                    && indirect_callee(layout, &inst.operands);
             }
         });
         let called = layout.functions.iter().enumerate().filter(|(_, f)| {
-            f.body.is_some() && !f.entry && (indirect || names.contains(f.name) || names.iter().any(|n| layout.alias(n) == Some(f.name)))
+            f.body.is_some()
+                && !f.entry
+                && (indirect || names.contains(f.name) || names.iter().any(|n| layout.alias(n) == Some(f.name)))
         });
         for (index, _) in called {
             if seen.insert(index) {
@@ -115,7 +133,9 @@ fn reachable(layout: &Layout<'_>, entry: usize) -> Vec<usize> {
 }
 
 fn indirect_callee(layout: &Layout<'_>, operands: &[Operand<'_>]) -> bool {
-    operands.iter().any(|o| matches!(o, Operand::Name(name, 0) if name.starts_with('%') && layout.function(name).is_none()))
+    operands
+        .iter()
+        .any(|o| matches!(o, Operand::Name(name, 0) if name.starts_with('%') && layout.function(name).is_none()))
 }
 
 /// Visits all statements, blocks' too.
@@ -149,22 +169,24 @@ pub const MAX_SHARED_BYTES: u32 = 232_448;
 
 /// Addresses of the `.shared` variables that the reachable functions name, by the offset of their declaration; the end of
 /// them; and the address of dynamic shared memory.
-fn place_shared(
-    text: &str,
-    layout: &Layout<'_>,
-    reach: &[usize],
-) -> Result<(HashMap<usize, u32>, u32, u32), PtxError> {
+fn place_shared(text: &str, layout: &Layout<'_>, reach: &[usize]) -> Result<(HashMap<usize, u32>, u32, u32), PtxError> {
     let mut names = BTreeSet::new();
     let mut local: Vec<&Variable<'_>> = Vec::new();
     for &index in reach {
-        walk(layout.functions[index].body.as_deref().unwrap_or_default(), &mut |statement| match statement {
-            Statement::Instruction(inst) => inst.operands.iter().for_each(|o| operand_names(o, &mut names)),
-            Statement::Variables(list) => local.extend(list.iter().filter(|v| v.space == Space::Shared)),
-            _ => {}
-        });
+        walk(
+            layout.functions[index].body.as_deref().unwrap_or_default(),
+            &mut |statement| match statement {
+                Statement::Instruction(inst) => inst.operands.iter().for_each(|o| operand_names(o, &mut names)),
+                Statement::Variables(list) => local.extend(list.iter().filter(|v| v.space == Space::Shared)),
+                _ => {}
+            },
+        );
     }
     let module = layout.module.items.iter().filter_map(|item| match item {
-        Item::Variables(list) => Some(list.iter().filter(|v| v.space == Space::Shared && names.contains(v.name))),
+        Item::Variables(list) => Some(
+            list.iter()
+                .filter(|v| v.space == Space::Shared && names.contains(v.name)),
+        ),
         _ => None,
     });
     let all: Vec<&Variable<'_>> = module.flatten().chain(local).collect();
@@ -173,7 +195,11 @@ fn place_shared(
     let mut dynamic_align = 16;
     for variable in &all {
         if variable.init.is_some() {
-            return Err(PtxError::new(text, variable.at, format!("`{}`: a .shared variable takes no initialiser", variable.name)));
+            return Err(PtxError::new(
+                text,
+                variable.at,
+                format!("`{}`: a .shared variable takes no initialiser", variable.name),
+            ));
         }
         let (bytes, align) = layout::size_of(text, variable)?;
         let Some(bytes) = bytes else {
@@ -188,7 +214,11 @@ fn place_shared(
             return Err(PtxError::new(
                 text,
                 variable.at,
-                format!("`{}` brings static shared memory to {} bytes, but a block has {MAX_SHARED_BYTES}", variable.name, end - u64::from(SHARED_BASE)),
+                format!(
+                    "`{}` brings static shared memory to {} bytes, but a block has {MAX_SHARED_BYTES}",
+                    variable.name,
+                    end - u64::from(SHARED_BASE)
+                ),
             ));
         }
     }
@@ -204,7 +234,13 @@ pub(crate) struct Lines(Vec<usize>);
 
 impl Lines {
     pub(crate) fn new(text: &str) -> Self {
-        Lines(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i).collect())
+        Lines(
+            text.bytes()
+                .enumerate()
+                .filter(|(_, b)| *b == b'\n')
+                .map(|(i, _)| i)
+                .collect(),
+        )
     }
     pub(crate) fn line(&self, at: usize) -> u32 {
         self.0.partition_point(|&end| end < at) as u32 + 1

@@ -12,7 +12,12 @@ impl<'a> Modifiers<'a> {
     pub fn split(opcode: &'a str) -> (&'a str, Self) {
         let mut parts = opcode.split('.');
         let mnemonic = parts.next().unwrap_or_default();
-        (mnemonic, Modifiers { parts: parts.map(|p| (p, false)).collect() })
+        (
+            mnemonic,
+            Modifiers {
+                parts: parts.map(|p| (p, false)).collect(),
+            },
+        )
     }
 
     /// Ticks off a modifier if it is there.

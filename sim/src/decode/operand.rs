@@ -7,7 +7,10 @@ use crate::ptx::{Expr, Operand};
 impl<'m> FunctionDecoder<'_, 'm> {
     /// A constant.
     pub fn constant(&mut self, value: u128, bits: u8) -> Value {
-        Value { slot: self.shared.pool.slot(value, bits), bits }
+        Value {
+            slot: self.shared.pool.slot(value, bits),
+            bits,
+        }
     }
 
     /// The register of a name; special registers too.
@@ -24,9 +27,15 @@ impl<'m> FunctionDecoder<'_, 'm> {
 
     fn read_special(&mut self, special: SpecialName) -> Result<Value> {
         match special {
-            SpecialName::Fixed(special) => Ok(Value { slot: self.special(special), bits: 32 }),
+            SpecialName::Fixed(special) => Ok(Value {
+                slot: self.special(special),
+                bits: 32,
+            }),
             SpecialName::Wide(special) => {
-                let low = Value { slot: self.special(special), bits: 32 };
+                let low = Value {
+                    slot: self.special(special),
+                    bits: 32,
+                };
                 let wide = self.temporary(64);
                 let zero = self.constant(0, 32);
                 self.emit(Op::Join(wide, Box::new([low, zero])));
@@ -67,7 +76,12 @@ impl<'m> FunctionDecoder<'_, 'm> {
             // Special registers may be read in halves.
             Ok(Value { bits: 16, ..value })
         } else {
-            Err(format!("operand `{}` has {} bits, but type .{} needs {bits}", text(operand), value.bits, ty.name()))
+            Err(format!(
+                "operand `{}` has {} bits, but type .{} needs {bits}",
+                text(operand),
+                value.bits,
+                ty.name()
+            ))
         }
     }
 
@@ -86,9 +100,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
             (Expr::F32(v), _) if bits == 32 => u128::from(*v),
             (Expr::F64(v), _) if bits == 64 => u128::from(*v),
             (Expr::F64(v), _) if bits == 32 => u128::from((f64::from_bits(*v) as f32).to_bits()),
-            (Expr::F64(v), Ty::F16) => {
-                u128::from(crate::number::half::Half::F16.round(f64::from_bits(*v)))
-            }
+            (Expr::F64(v), Ty::F16) => u128::from(crate::number::half::Half::F16.round(f64::from_bits(*v))),
             (Expr::Symbol(name, offset), _) => return self.address_of(name, *offset, bits),
             _ => return Err(format!("a constant of type .{} is expected", ty.name())),
         };
@@ -100,7 +112,11 @@ impl<'m> FunctionDecoder<'_, 'm> {
             return Err(format!("the address of `{name}` needs 32 or 64 bits"));
         }
         match self.lookup(name) {
-            Some(Symbol::Variable { space: Place::Frame, address, .. }) => {
+            Some(Symbol::Variable {
+                space: Place::Frame,
+                address,
+                ..
+            }) => {
                 let value = self.temporary(bits);
                 self.emit(Op::FrameAddress(value, (address as i64).wrapping_add(offset)));
                 Ok(value)
@@ -123,7 +139,10 @@ impl<'m> FunctionDecoder<'_, 'm> {
             other => (self.source(other, Ty::Pred)?, false),
         };
         if value.bits == 1 {
-            Ok(Predicate { slot: value.slot, negated })
+            Ok(Predicate {
+                slot: value.slot,
+                negated,
+            })
         } else {
             Err(format!("`{}` is no predicate", text(operand)))
         }
@@ -143,7 +162,12 @@ impl<'m> FunctionDecoder<'_, 'm> {
         if value.bits == bits || wider && value.bits > bits && bits > 1 {
             Ok(value)
         } else {
-            Err(format!("destination `{}` has {} bits, but type .{} needs {bits}", text(operand), value.bits, ty.name()))
+            Err(format!(
+                "destination `{}` has {} bits, but type .{} needs {bits}",
+                text(operand),
+                value.bits,
+                ty.name()
+            ))
         }
     }
 
@@ -164,20 +188,46 @@ impl<'m> FunctionDecoder<'_, 'm> {
     pub fn address_parts(&mut self, inner: &Operand<'m>) -> Result<(Address, Option<Place>)> {
         match inner {
             Operand::Name(name, offset) => match self.lookup(name) {
-                Some(Symbol::Register(value)) if value.bits >= 32 => {
-                    Ok((Address { base: Base::Register(value), offset: *offset }, None))
-                }
+                Some(Symbol::Register(value)) if value.bits >= 32 => Ok((
+                    Address {
+                        base: Base::Register(value),
+                        offset: *offset,
+                    },
+                    None,
+                )),
                 Some(Symbol::Variable { space, address, .. }) => {
-                    let base = if space == Place::Frame { Base::Frame } else { Base::Absolute };
-                    Ok((Address { base, offset: (address as i64).wrapping_add(*offset) }, Some(space)))
+                    let base = if space == Place::Frame {
+                        Base::Frame
+                    } else {
+                        Base::Absolute
+                    };
+                    Ok((
+                        Address {
+                            base,
+                            offset: (address as i64).wrapping_add(*offset),
+                        },
+                        Some(space),
+                    ))
                 }
                 Some(_) => Err(format!("`{name}` is no address")),
                 None => {
                     let value = self.register(name)?;
-                    Ok((Address { base: Base::Register(value), offset: *offset }, None))
+                    Ok((
+                        Address {
+                            base: Base::Register(value),
+                            offset: *offset,
+                        },
+                        None,
+                    ))
                 }
             },
-            Operand::Literal(Expr::Int(v)) => Ok((Address { base: Base::Absolute, offset: *v }, None)),
+            Operand::Literal(Expr::Int(v)) => Ok((
+                Address {
+                    base: Base::Absolute,
+                    offset: *v,
+                },
+                None,
+            )),
             other => Err(format!("`{}` is no address", text(other))),
         }
     }

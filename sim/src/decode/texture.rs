@@ -20,7 +20,9 @@ impl<'m> FunctionDecoder<'_, 'm> {
             None => return Err("only 1d and 2d are simulated".to_owned()),
         };
         if !tex {
-            mods.take("b").then_some(()).ok_or("only the unformatted `.b` form is simulated")?;
+            mods.take("b")
+                .then_some(())
+                .ok_or("only the unformatted `.b` form is simulated")?;
             mods.ignore(&["ca", "cg", "cs", "cv", "wb", "wt"]);
         }
         let lanes = match mods.one_of(&["v4", "v2"]) {
@@ -29,7 +31,11 @@ impl<'m> FunctionDecoder<'_, 'm> {
             None => 1,
         };
         let ty = mods.ty().ok_or("the type is missing")?;
-        let coordinate_ty = if tex { mods.ty().ok_or("the type of the coordinates is missing")? } else { Ty::S32 };
+        let coordinate_ty = if tex {
+            mods.ty().ok_or("the type of the coordinates is missing")?
+        } else {
+            Ty::S32
+        };
         if !tex {
             mods.one_of(&["trap", "clamp", "zero"]);
         }
@@ -42,15 +48,23 @@ impl<'m> FunctionDecoder<'_, 'm> {
             return Err("expected `[object, {coordinates}]`".to_owned());
         };
         let object = self.source(object, Ty::B64)?;
-        let coords =
-            Self::elements(coords).iter().map(|c| self.source(c, coordinate_ty)).collect::<Result<Box<[Value]>>>()?;
+        let coords = Self::elements(coords)
+            .iter()
+            .map(|c| self.source(c, coordinate_ty))
+            .collect::<Result<Box<[Value]>>>()?;
         if coords.len() < rank {
             return Err(format!("expected {rank} coordinates, found {}", coords.len()));
         }
         let coords: Box<[Value]> = coords[..rank].into();
         let values = Self::elements(operands.get(usize::from(store))?)
             .iter()
-            .map(|v| if store { self.source_of(v, ty, true) } else { self.destination_of(v, ty, true) })
+            .map(|v| {
+                if store {
+                    self.source_of(v, ty, true)
+                } else {
+                    self.destination_of(v, ty, true)
+                }
+            })
             .collect::<Result<Box<[Value]>>>()?;
         if values.len() != lanes {
             return Err(format!("expected {lanes} elements, found {}", values.len()));
@@ -59,9 +73,20 @@ impl<'m> FunctionDecoder<'_, 'm> {
             if ty.bits() != 32 {
                 return Err("texture elements of 32 bits are expected".to_owned());
             }
-            Transfer::Texture { d: values, texture: object, coords, float_coords: coordinate_ty == Ty::F32 }
+            Transfer::Texture {
+                d: values,
+                texture: object,
+                coords,
+                float_coords: coordinate_ty == Ty::F32,
+            }
         } else {
-            Transfer::Surface { values, surface: object, coords, bytes: ty.bits() / 8, store }
+            Transfer::Surface {
+                values,
+                surface: object,
+                coords,
+                bytes: ty.bits() / 8,
+                store,
+            }
         };
         self.emit(Op::Transfer(Box::new(transfer)));
         Ok(())

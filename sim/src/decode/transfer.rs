@@ -25,7 +25,9 @@ impl<'m> FunctionDecoder<'_, 'm> {
             _ => {}
         }
         let reduces = mods.take("reduce");
-        mods.take("async").then_some(()).ok_or("only the asynchronous copies exist")?;
+        mods.take("async")
+            .then_some(())
+            .ok_or("only the asynchronous copies exist")?;
         if mods.take("bulk") {
             if mods.take("commit_group") {
                 self.emit_transfer(Transfer::BulkCommit);
@@ -66,14 +68,21 @@ impl<'m> FunctionDecoder<'_, 'm> {
             mods.take("b64");
             operands.count(1, 1)?;
             let (space, address) = self.addressed(named, operands.get(0)?)?;
-            self.emit_transfer(Transfer::ArriveAfterCopies { address, space, increment });
+            self.emit_transfer(Transfer::ArriveAfterCopies {
+                address,
+                space,
+                increment,
+            });
             return Ok(());
         }
         mods.one_of(&["ca", "cg"]).ok_or("`.ca` or `.cg` is missing")?;
         let hint = mods.has("L2::cache_hint");
         mods.ignore_prefix("L2::");
-        mods.one_of(&["shared::cta", "shared"]).ok_or("the destination must be `.shared`")?;
-        mods.take("global").then_some(()).ok_or("the source must be `.global`")?;
+        mods.one_of(&["shared::cta", "shared"])
+            .ok_or("the destination must be `.shared`")?;
+        mods.take("global")
+            .then_some(())
+            .ok_or("the source must be `.global`")?;
         operands.count(3, 4 + usize::from(hint))?;
         let dst = self.plain_address(operands.get(0)?)?;
         let src = self.plain_address(operands.get(1)?)?;
@@ -90,18 +99,35 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 _ => src_bytes = Some(self.source(operand, Ty::U32)?),
             }
         }
-        let transfer = Transfer::Copy { dst, src, src_space: Space::Global, bytes: bytes as u32, src_bytes, ignore };
+        let transfer = Transfer::Copy {
+            dst,
+            src,
+            src_space: Space::Global,
+            bytes: bytes as u32,
+            src_bytes,
+            ignore,
+        };
         self.emit_transfer(transfer);
         Ok(())
     }
 
-    fn bulk_copy(&mut self, prefetch: bool, reduces: bool, mods: &mut Modifiers<'m>, operands: &Operands<'m>) -> Result<()> {
+    fn bulk_copy(
+        &mut self,
+        prefetch: bool,
+        reduces: bool,
+        mods: &mut Modifiers<'m>,
+        operands: &Operands<'m>,
+    ) -> Result<()> {
         if prefetch {
             mods.ignore(&["L2", "global"]);
             return Ok(());
         }
-        let to = mods.one_of(&["global", "shared::cluster", "shared::cta"]).ok_or("the destination space is missing")?;
-        let from = mods.one_of(&["global", "shared::cta"]).ok_or("the source space is missing")?;
+        let to = mods
+            .one_of(&["global", "shared::cluster", "shared::cta"])
+            .ok_or("the destination space is missing")?;
+        let from = mods
+            .one_of(&["global", "shared::cta"])
+            .ok_or("the source space is missing")?;
         let barrier = mods.take("mbarrier::complete_tx::bytes");
         mods.take("bulk_group");
         let multicast = mods.take("multicast::cluster") || mods.take("multicast::cluster::16b");
@@ -124,24 +150,59 @@ impl<'m> FunctionDecoder<'_, 'm> {
             mods.take("noftz");
             let ty = mods.ty().ok_or("the type is missing")?;
             let ty = atomic_type(ty).ok_or_else(|| format!("type .{} is not simulated here", ty.name()))?;
-            let barrier = if barrier { Some(self.plain_address(operands.get(3)?)?) } else { None };
-            self.emit_transfer(Transfer::BulkReduce { op, ty, dst, src, bytes, barrier });
+            let barrier = if barrier {
+                Some(self.plain_address(operands.get(3)?)?)
+            } else {
+                None
+            };
+            self.emit_transfer(Transfer::BulkReduce {
+                op,
+                ty,
+                dst,
+                src,
+                bytes,
+                barrier,
+            });
             return Ok(());
         }
         match (to, from, barrier) {
             ("global", "shared::cta", false) => {
                 // The last operand is the byte mask, a cache policy may stand before it.
-                let byte_mask = if masked { Some(self.source(operands.get(operands.len() - 1)?, Ty::B16)?) } else { None };
-                self.emit_transfer(Transfer::BulkStore { dst, src, bytes, byte_mask });
+                let byte_mask = if masked {
+                    Some(self.source(operands.get(operands.len() - 1)?, Ty::B16)?)
+                } else {
+                    None
+                };
+                self.emit_transfer(Transfer::BulkStore {
+                    dst,
+                    src,
+                    bytes,
+                    byte_mask,
+                });
             }
             ("shared::cluster" | "shared::cta", "global", true) => {
                 let barrier = self.plain_address(operands.get(3)?)?;
-                let blocks = if multicast { Some(self.source(operands.get(4)?, Ty::U16)?) } else { None };
-                self.emit_transfer(Transfer::BulkLoad { dst, src, bytes, barrier, blocks });
+                let blocks = if multicast {
+                    Some(self.source(operands.get(4)?, Ty::U16)?)
+                } else {
+                    None
+                };
+                self.emit_transfer(Transfer::BulkLoad {
+                    dst,
+                    src,
+                    bytes,
+                    barrier,
+                    blocks,
+                });
             }
             ("shared::cluster", "shared::cta", true) => {
                 let barrier = self.plain_address(operands.get(3)?)?;
-                self.emit_transfer(Transfer::BulkSend { dst, src, bytes, barrier });
+                self.emit_transfer(Transfer::BulkSend {
+                    dst,
+                    src,
+                    bytes,
+                    barrier,
+                });
             }
             _ => return Err("no such copy exists".to_owned()),
         }
@@ -157,12 +218,23 @@ impl<'m> FunctionDecoder<'_, 'm> {
             return Err("expected `[map, {coordinates}]`".to_owned());
         };
         let (map, _) = self.address_parts(map)?;
-        let coords = coords.iter().map(|c| self.source(c, Ty::S32)).collect::<Result<Box<[_]>>>()?;
+        let coords = coords
+            .iter()
+            .map(|c| self.source(c, Ty::S32))
+            .collect::<Result<Box<[_]>>>()?;
         Ok((map, coords))
     }
 
-    fn tensor_copy(&mut self, prefetch: bool, reduces: bool, mods: &mut Modifiers<'m>, operands: &Operands<'m>) -> Result<()> {
-        let rank = mods.one_of(&["1d", "2d", "3d", "4d", "5d"]).ok_or("the rank is missing")?;
+    fn tensor_copy(
+        &mut self,
+        prefetch: bool,
+        reduces: bool,
+        mods: &mut Modifiers<'m>,
+        operands: &Operands<'m>,
+    ) -> Result<()> {
+        let rank = mods
+            .one_of(&["1d", "2d", "3d", "4d", "5d"])
+            .ok_or("the rank is missing")?;
         let rank = usize::from(rank.as_bytes()[0] - b'0');
         mods.ignore(&["L2::evict_last"]);
         let tile = mods.take("tile");
@@ -197,18 +269,32 @@ impl<'m> FunctionDecoder<'_, 'm> {
             self.check_coords(rank, coords.len(), store_mode == StoreMode::Scatter4)?;
             let src = self.plain_address(operands.get(1)?)?;
             if reduces {
-                let op = mods
-                    .find(ReduceOp::from_name)
-                    .ok_or("the operation is missing")?;
-                self.emit_transfer(Transfer::TensorReduce { op, mode: store_mode, map, coords, src });
+                let op = mods.find(ReduceOp::from_name).ok_or("the operation is missing")?;
+                self.emit_transfer(Transfer::TensorReduce {
+                    op,
+                    mode: store_mode,
+                    map,
+                    coords,
+                    src,
+                });
             } else {
-                self.emit_transfer(Transfer::TensorStore { mode: store_mode, map, coords, src });
+                self.emit_transfer(Transfer::TensorStore {
+                    mode: store_mode,
+                    map,
+                    coords,
+                    src,
+                });
             }
             return Ok(());
         }
-        mods.one_of(&["shared::cluster", "shared::cta"]).ok_or("the destination must be shared memory")?;
-        mods.take("global").then_some(()).ok_or("the source must be `.global`")?;
-        mods.take("mbarrier::complete_tx::bytes").then_some(()).ok_or("`.mbarrier::complete_tx::bytes` is missing")?;
+        mods.one_of(&["shared::cluster", "shared::cta"])
+            .ok_or("the destination must be shared memory")?;
+        mods.take("global")
+            .then_some(())
+            .ok_or("the source must be `.global`")?;
+        mods.take("mbarrier::complete_tx::bytes")
+            .then_some(())
+            .ok_or("`.mbarrier::complete_tx::bytes` is missing")?;
         let multicast = mods.take("multicast::cluster") || mods.take("multicast::cluster::16b");
         let mode = match mode {
             None => TensorMode::Tile,
@@ -227,25 +313,55 @@ impl<'m> FunctionDecoder<'_, 'm> {
         if matches!(mode, TensorMode::Im2col | TensorMode::Im2colW | TensorMode::Im2colW128) {
             let list = Self::elements(operands.get(next)?);
             offsets = list.iter().map(|o| self.source(o, Ty::U16)).collect::<Result<_>>()?;
-            let wanted = if mode == TensorMode::Im2col { rank.saturating_sub(2) } else { 2 };
+            let wanted = if mode == TensorMode::Im2col {
+                rank.saturating_sub(2)
+            } else {
+                2
+            };
             if offsets.len() != wanted {
                 return Err(format!("expected {wanted} offsets, found {}", offsets.len()));
             }
             next += 1;
         }
-        let blocks = if multicast { Some(self.source(operands.get(next)?, Ty::U16)?) } else { None };
-        self.emit_transfer(Transfer::TensorLoad { mode, map, coords, offsets, dst, barrier, blocks });
+        let blocks = if multicast {
+            Some(self.source(operands.get(next)?, Ty::U16)?)
+        } else {
+            None
+        };
+        self.emit_transfer(Transfer::TensorLoad {
+            mode,
+            map,
+            coords,
+            offsets,
+            dst,
+            barrier,
+            blocks,
+        });
         Ok(())
     }
 
     fn check_coords(&self, rank: usize, found: usize, four_rows: bool) -> Result<()> {
         let wanted = if four_rows { 5 } else { rank };
-        if found == wanted { Ok(()) } else { Err(format!("expected {wanted} coordinates, found {found}")) }
+        if found == wanted {
+            Ok(())
+        } else {
+            Err(format!("expected {wanted} coordinates, found {found}"))
+        }
     }
 
     fn mbarrier(&mut self, mods: &mut Modifiers<'m>, operands: &Operands<'m>) -> Result<()> {
         let what = mods
-            .one_of(&["init", "inval", "arrive", "arrive_drop", "expect_tx", "complete_tx", "test_wait", "try_wait", "pending_count"])
+            .one_of(&[
+                "init",
+                "inval",
+                "arrive",
+                "arrive_drop",
+                "expect_tx",
+                "complete_tx",
+                "test_wait",
+                "try_wait",
+                "pending_count",
+            ])
             .ok_or("the operation is missing")?;
         mods.ignore(&["acquire", "release", "relaxed", "cta", "cluster"]);
         let announces = matches!(what, "arrive" | "arrive_drop") && mods.take("expect_tx");
@@ -263,7 +379,11 @@ impl<'m> FunctionDecoder<'_, 'm> {
         }
         let at = usize::from(matches!(what, "arrive" | "arrive_drop" | "test_wait" | "try_wait"));
         // Remote arrivals may leave the sink out.
-        let at = if at == 1 && matches!(operands.get(0)?, Operand::Address(_)) { 0 } else { at };
+        let at = if at == 1 && matches!(operands.get(0)?, Operand::Address(_)) {
+            0
+        } else {
+            at
+        };
         let (space, address) = self.addressed(named, operands.get(at)?)?;
         let op = match what {
             "init" => {
@@ -275,9 +395,15 @@ impl<'m> FunctionDecoder<'_, 'm> {
             "complete_tx" => MbarrierOp::CompleteTx(self.source(operands.get(1)?, Ty::U32)?),
             "arrive" | "arrive_drop" => {
                 operands.count(at + 1, at + 2)?;
-                let amount = if operands.len() == at + 2 { Some(self.source(operands.get(at + 1)?, Ty::U32)?) } else { None };
+                let amount = if operands.len() == at + 2 {
+                    Some(self.source(operands.get(at + 1)?, Ty::U32)?)
+                } else {
+                    None
+                };
                 let token = match operands.get(0)? {
-                    Operand::Name(..) if remote => return Err("an arrival at another block gives no state; write `_`".to_owned()),
+                    Operand::Name(..) if remote => {
+                        return Err("an arrival at another block gives no state; write `_`".to_owned());
+                    }
                     d @ Operand::Name(..) => Some(self.destination(d, Ty::B64)?),
                     _ => None,
                 };
@@ -285,13 +411,24 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 if announces && expect.is_none() {
                     return Err("the number of bytes is missing".to_owned());
                 }
-                MbarrierOp::Arrive { count, expect, drop: what == "arrive_drop", no_complete, token }
+                MbarrierOp::Arrive {
+                    count,
+                    expect,
+                    drop: what == "arrive_drop",
+                    no_complete,
+                    token,
+                }
             }
             _ => {
                 operands.count(3, 4)?;
                 let token = self.source(operands.get(2)?, if parity { Ty::U32 } else { Ty::B64 })?;
                 let p = self.destination(operands.get(0)?, Ty::Pred)?;
-                MbarrierOp::Wait { p: p.slot, token, parity, suspends: what == "try_wait" }
+                MbarrierOp::Wait {
+                    p: p.slot,
+                    token,
+                    parity,
+                    suspends: what == "try_wait",
+                }
             }
         };
         self.emit_transfer(Transfer::Mbarrier { op, space, address });
@@ -300,7 +437,18 @@ impl<'m> FunctionDecoder<'_, 'm> {
 
     fn tensor_map(&mut self, mods: &mut Modifiers<'m>, operands: &Operands<'m>) -> Result<()> {
         if mods.take("cp_fenceproxy") {
-            mods.ignore(&["global", "shared::cta", "tensormap::generic", "release", "cta", "cluster", "gpu", "sys", "sync", "aligned"]);
+            mods.ignore(&[
+                "global",
+                "shared::cta",
+                "tensormap::generic",
+                "release",
+                "cta",
+                "cluster",
+                "gpu",
+                "sys",
+                "sync",
+                "aligned",
+            ]);
             operands.count(3, 3)?;
             let dst = self.plain_address(operands.get(0)?)?;
             let src = self.plain_address(operands.get(1)?)?;
@@ -310,12 +458,17 @@ impl<'m> FunctionDecoder<'_, 'm> {
             self.emit_transfer(Transfer::CopyMap { dst, src });
             return Ok(());
         }
-        mods.take("replace").then_some(()).ok_or("`.replace` or `.cp_fenceproxy` is missing")?;
+        mods.take("replace")
+            .then_some(())
+            .ok_or("`.replace` or `.cp_fenceproxy` is missing")?;
         mods.take("tile").then_some(()).ok_or("`.tile` is missing")?;
         let field = mods.find(Field::from_name).ok_or("the field is missing")?;
         let named = self.space(mods);
         mods.take("b1024").then_some(()).ok_or("`.b1024` is missing")?;
-        let ty = mods.ty().filter(|t| matches!(t, Ty::B32 | Ty::B64)).ok_or("the type must be .b32 or .b64")?;
+        let ty = mods
+            .ty()
+            .filter(|t| matches!(t, Ty::B32 | Ty::B64))
+            .ok_or("the type must be .b32 or .b64")?;
         let (space, address) = match self.addressed(named, operands.get(0)?)? {
             found if named != Named::Param => found,
             _ => return Err("a parameter cannot be changed".to_owned()),
@@ -335,7 +488,13 @@ impl<'m> FunctionDecoder<'_, 'm> {
             }
         };
         let value = self.source(value, ty)?;
-        self.emit_transfer(Transfer::Replace { space, address, field, ordinal, value });
+        self.emit_transfer(Transfer::Replace {
+            space,
+            address,
+            field,
+            ordinal,
+            value,
+        });
         Ok(())
     }
 }

@@ -87,7 +87,10 @@ impl Ty {
     }
     /// Integer or untyped bits.
     pub fn integer(self) -> bool {
-        matches!(self, B8 | B16 | B32 | B64 | B128 | U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64)
+        matches!(
+            self,
+            B8 | B16 | B32 | B64 | B128 | U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64
+        )
     }
     /// `f16`, `bf16` or a pair of them.
     pub fn half(self) -> Option<(crate::number::half::Half, bool)> {

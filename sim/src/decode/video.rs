@@ -76,25 +76,28 @@ impl Plan {
                 out |= (value as u64 & ((1 << self.bits) - 1)) << (lane * self.bits);
             }
         }
-        if self.accumulate {
-            sum
-        } else {
-            out
-        }
+        if self.accumulate { sum } else { out }
     }
     fn fit(self, value: i64) -> i64 {
         if !self.saturate {
             return value;
         }
-        let (low, high) =
-            if self.d_signed { (-(1i64 << (self.bits - 1)), (1 << (self.bits - 1)) - 1) } else { (0, (1i64 << self.bits) - 1) };
+        let (low, high) = if self.d_signed {
+            (-(1i64 << (self.bits - 1)), (1 << (self.bits - 1)) - 1)
+        } else {
+            (0, (1i64 << self.bits) - 1)
+        };
         value.clamp(low, high)
     }
 }
 
 fn pick(v: u64, bits: u32, signed: bool) -> i64 {
     let shift = 64 - bits;
-    if signed { (v << shift) as i64 >> shift } else { (v << shift >> shift) as i64 }
+    if signed {
+        (v << shift) as i64 >> shift
+    } else {
+        (v << shift >> shift) as i64
+    }
 }
 
 impl<'m> FunctionDecoder<'_, 'm> {
@@ -113,7 +116,10 @@ impl<'m> FunctionDecoder<'_, 'm> {
             "vmax" => Way::Max,
             _ => return Err("this instruction is not simulated".to_owned()),
         };
-        let integer = |ty: Option<Ty>| ty.filter(|t| matches!(t, Ty::U32 | Ty::S32)).ok_or("the types must be .u32 or .s32");
+        let integer = |ty: Option<Ty>| {
+            ty.filter(|t| matches!(t, Ty::U32 | Ty::S32))
+                .ok_or("the types must be .u32 or .s32")
+        };
         let d_ty = integer(mods.ty())?;
         let a_ty = integer(mods.ty())?;
         let b_ty = integer(mods.ty())?;
@@ -137,7 +143,11 @@ impl<'m> FunctionDecoder<'_, 'm> {
             if second.is_some_and(|s| s != "add") {
                 return Err("only `.add` may follow".to_owned());
             }
-            let c = if operands.len() == 4 { self.source(operands.get(3)?, Ty::B32)? } else { self.constant(0, 32) };
+            let c = if operands.len() == 4 {
+                self.source(operands.get(3)?, Ty::B32)?
+            } else {
+                self.constant(0, 32)
+            };
             self.emit_mixed(mixed!(|a, b, c, p| Plan::decode(p).simd(a, b, c)), d, &[a, b, c, code]);
             return Ok(());
         }

@@ -26,8 +26,19 @@ impl<'m> FunctionDecoder<'_, 'm> {
             "bar" | "barrier" => self.barrier(name, mods, operands),
             "membar" | "fence" => {
                 // Copies and accesses take effect in order here, so fences only have to be known.
-                mods.ignore(&["cta", "gl", "sys", "gpu", "cluster", "sc", "acq_rel", "acquire", "release"]);
-                mods.ignore(&["proxy", "alias", "async", "tensormap", "mbarrier_init", "global", "shared::cta", "shared::cluster"]);
+                mods.ignore(&[
+                    "cta", "gl", "sys", "gpu", "cluster", "sc", "acq_rel", "acquire", "release",
+                ]);
+                mods.ignore(&[
+                    "proxy",
+                    "alias",
+                    "async",
+                    "tensormap",
+                    "mbarrier_init",
+                    "global",
+                    "shared::cta",
+                    "shared::cluster",
+                ]);
                 mods.ignore_prefix("async::");
                 mods.ignore_prefix("tensormap::");
                 mods.ignore_prefix("sync_restrict");
@@ -35,7 +46,8 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 Ok(())
             }
             "griddepcontrol" => {
-                mods.one_of(&["launch_dependents", "wait"]).ok_or("`.launch_dependents` or `.wait` is missing")?;
+                mods.one_of(&["launch_dependents", "wait"])
+                    .ok_or("`.launch_dependents` or `.wait` is missing")?;
                 Ok(())
             }
             "setmaxnreg" => {
@@ -56,7 +68,9 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 Ok(())
             }
             "shfl" => {
-                mods.take("sync").then_some(()).ok_or("only the `.sync` form exists on this target")?;
+                mods.take("sync")
+                    .then_some(())
+                    .ok_or("only the `.sync` form exists on this target")?;
                 let mode = match mods.one_of(&["up", "down", "bfly", "idx"]) {
                     Some("up") => Shuffle::Up,
                     Some("down") => Shuffle::Down,
@@ -71,11 +85,23 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 let c = self.source(operands.get(3)?, Ty::B32)?;
                 let members = self.source(operands.get(4)?, Ty::B32)?;
                 let (d, p) = self.pair(operands.get(0)?, Ty::B32)?;
-                self.collective(Some(members), Kind::Shuffle { mode, d, p: p.map(|p| p.slot), a, b, c });
+                self.collective(
+                    Some(members),
+                    Kind::Shuffle {
+                        mode,
+                        d,
+                        p: p.map(|p| p.slot),
+                        a,
+                        b,
+                        c,
+                    },
+                );
                 Ok(())
             }
             "vote" => {
-                mods.take("sync").then_some(()).ok_or("only the `.sync` form exists on this target")?;
+                mods.take("sync")
+                    .then_some(())
+                    .ok_or("only the `.sync` form exists on this target")?;
                 let (mode, ty) = match mods.one_of(&["all", "any", "uni", "ballot"]) {
                     Some("all") => (Vote::All, Ty::Pred),
                     Some("any") => (Vote::Any, Ty::Pred),
@@ -99,13 +125,26 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 let a = self.source(operands.get(1)?, ty)?;
                 let members = self.source(operands.get(2)?, Ty::B32)?;
                 let (d, p) = self.pair(operands.get(0)?, Ty::B32)?;
-                self.collective(Some(members), Kind::Match { all, d, p: p.map(|p| p.slot), a });
+                self.collective(
+                    Some(members),
+                    Kind::Match {
+                        all,
+                        d,
+                        p: p.map(|p| p.slot),
+                        a,
+                    },
+                );
                 Ok(())
             }
             "redux" => {
                 mods.take("sync").then_some(()).ok_or("`.sync` is missing")?;
-                let op = mods.one_of(&["add", "min", "max", "and", "or", "xor"]).ok_or("the operation is missing")?;
-                let ty = mods.ty().filter(|t| t.bits() == 32 && t.integer()).ok_or("only 32-bit integers are simulated")?;
+                let op = mods
+                    .one_of(&["add", "min", "max", "and", "or", "xor"])
+                    .ok_or("the operation is missing")?;
+                let ty = mods
+                    .ty()
+                    .filter(|t| t.bits() == 32 && t.integer())
+                    .ok_or("only 32-bit integers are simulated")?;
                 operands.count(3, 3)?;
                 let op = match (op, ty.signed()) {
                     ("add", _) => Redux::Add,
@@ -158,15 +197,26 @@ impl<'m> FunctionDecoder<'_, 'm> {
             self.emit(op);
             return Ok(());
         }
-        let way = mods.one_of(&["sync", "arrive", "red"]).ok_or_else(|| format!("`{name}` needs .sync, .arrive or .red"))?;
+        let way = mods
+            .one_of(&["sync", "arrive", "red"])
+            .ok_or_else(|| format!("`{name}` needs .sync, .arrive or .red"))?;
         if way != "red" {
             operands.count(1, 2)?;
             let id = self.source(operands.get(0)?, Ty::U32)?;
-            let threads = if operands.len() == 2 { Some(self.source(operands.get(1)?, Ty::U32)?) } else { None };
+            let threads = if operands.len() == 2 {
+                Some(self.source(operands.get(1)?, Ty::U32)?)
+            } else {
+                None
+            };
             if way == "arrive" && threads.is_none() {
                 return Err("an arrival needs the number of threads".to_owned());
             }
-            self.emit(Op::Barrier(Box::new(Barrier { id, threads, waits: way == "sync", reduction: None })));
+            self.emit(Op::Barrier(Box::new(Barrier {
+                id,
+                threads,
+                waits: way == "sync",
+                reduction: None,
+            })));
             return Ok(());
         }
         let (reduction, ty) = match mods.one_of(&["popc", "and", "or"]) {
@@ -178,10 +228,19 @@ impl<'m> FunctionDecoder<'_, 'm> {
         mods.take(ty.name());
         operands.count(3, 4)?;
         let id = self.source(operands.get(1)?, Ty::U32)?;
-        let threads = if operands.len() == 4 { Some(self.source(operands.get(2)?, Ty::U32)?) } else { None };
+        let threads = if operands.len() == 4 {
+            Some(self.source(operands.get(2)?, Ty::U32)?)
+        } else {
+            None
+        };
         let p: Predicate = self.predicate(operands.get(operands.len() - 1)?)?;
         let d = self.destination(operands.get(0)?, ty)?;
-        self.emit(Op::Barrier(Box::new(Barrier { id, threads, waits: true, reduction: Some((reduction, p, d)) })));
+        self.emit(Op::Barrier(Box::new(Barrier {
+            id,
+            threads,
+            waits: true,
+            reduction: Some((reduction, p, d)),
+        })));
         Ok(())
     }
 }

@@ -60,11 +60,11 @@ pub fn apply(op: AtomicOp, ty: AtomicType, global: bool, old: u64, operand: u64,
         (Add, AtomicType::F64) => {
             let (a, b) = (f64::from_bits(old), f64::from_bits(operand));
             const QUIET: u64 = 1 << 51;
-            // In global memory the operand's NaN wins and one in memory stays as it is.
+            // In global memory the operand's NaN wins, and none is quieted.
             if a.is_nan() && !global {
                 old | QUIET
             } else if b.is_nan() {
-                operand | QUIET
+                if global { operand } else { operand | QUIET }
             } else if a.is_nan() {
                 old
             } else {
@@ -84,7 +84,11 @@ pub fn apply(op: AtomicOp, ty: AtomicType, global: bool, old: u64, operand: u64,
                 _ => extreme(half, a, b, false, op == Max, false, false),
             };
             let (a, b) = (old as u32, operand as u32);
-            u64::from(if pair { both2(a, b, one) } else { one(a & 0xffff, b & 0xffff) })
+            u64::from(if pair {
+                both2(a, b, one)
+            } else {
+                one(a & 0xffff, b & 0xffff)
+            })
         }
         _ => return None,
     })

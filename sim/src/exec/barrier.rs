@@ -27,7 +27,11 @@ impl NamedBarrier {
             return false;
         }
         self.result = (self.all, self.any, self.count);
-        *self = NamedBarrier { generation: self.generation.wrapping_add(1), result: self.result, ..Default::default() };
+        *self = NamedBarrier {
+            generation: self.generation.wrapping_add(1),
+            result: self.result,
+            ..Default::default()
+        };
         true
     }
 }
@@ -42,11 +46,17 @@ impl Warp {
         let threads = barrier.threads.map(|t| lane(regs, pool, t, first));
         for l in lanes(active) {
             if lane(regs, pool, barrier.id, l) != id {
-                return Err(Fault::new(FaultKind::IllegalInstruction, "the threads of a warp name different barriers"));
+                return Err(Fault::new(
+                    FaultKind::IllegalInstruction,
+                    "the threads of a warp name different barriers",
+                ));
             }
         }
         if id > 15 {
-            return Err(Fault::new(FaultKind::IllegalInstruction, format!("barrier {id}; a block has 0 to 15")));
+            return Err(Fault::new(
+                FaultKind::IllegalInstruction,
+                format!("barrier {id}; a block has 0 to 15"),
+            ));
         }
         if let Some(threads) = threads
             && (threads == 0 || threads % LANES as u64 != 0)
@@ -60,7 +70,11 @@ impl Warp {
         let alive_here = self.alive;
         let block = &mut cx.cluster.blocks[cx.block];
         let state = &mut block.barriers[id as usize];
-        let new = if barrier.waits { active & !self.at_barrier } else { active };
+        let new = if barrier.waits {
+            active & !self.at_barrier
+        } else {
+            active
+        };
         if new != 0 {
             if let Some(threads) = threads {
                 if let Some(before) = state.expected.filter(|e| u64::from(*e) != threads && state.arrived > 0) {
@@ -75,7 +89,11 @@ impl Warp {
                 state.all = true;
             }
             let whole = (self.at_barrier | new) & alive_here == alive_here;
-            let absent = if threads.is_some() && whole { LANES as u32 - alive_here.count_ones() } else { 0 };
+            let absent = if threads.is_some() && whole {
+                LANES as u32 - alive_here.count_ones()
+            } else {
+                0
+            };
             state.arrived += new.count_ones() + absent;
             if let Some(p) = predicate {
                 state.all &= p & new == new;
@@ -149,11 +167,15 @@ impl Warp {
     /// `barrier.cluster.wait`
     pub(super) fn cluster_wait(&mut self, cx: &mut Context<'_, '_>, active: u32) -> Result<Flow, Fault> {
         if active & !self.at_cluster != 0 {
-            return Err(Fault::new(FaultKind::IllegalInstruction, "barrier.cluster.wait without barrier.cluster.arrive"));
+            return Err(Fault::new(
+                FaultKind::IllegalInstruction,
+                "barrier.cluster.wait without barrier.cluster.arrive",
+            ));
         }
         let generation = cx.cluster.barrier.generation;
-        let done =
-            lanes(active).filter(|l| self.cluster_generation[*l] != generation).fold(0u32, |m, l| m | 1 << l);
+        let done = lanes(active)
+            .filter(|l| self.cluster_generation[*l] != generation)
+            .fold(0u32, |m, l| m | 1 << l);
         self.at_cluster &= !done;
         Ok(self.released(done, active))
     }
@@ -167,9 +189,13 @@ impl Warp {
         let block = &mut cx.cluster.blocks[cx.block];
         block.alive -= count;
         let alive = block.alive;
-        block.barriers.iter_mut().filter(|b| b.expected.is_none()).for_each(|b| {
-            b.settle(alive);
-        });
+        block
+            .barriers
+            .iter_mut()
+            .filter(|b| b.expected.is_none())
+            .for_each(|b| {
+                b.settle(alive);
+            });
         let barrier = &mut cx.cluster.barrier;
         barrier.alive -= count;
         let arrived = lanes(gone & self.at_cluster)

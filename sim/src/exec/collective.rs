@@ -71,7 +71,9 @@ impl Warp {
             rest &= !here;
             self.lane = first;
             if here & !members != 0 {
-                return Err(illegal(format!("a lane executes this with membermask {members:#010x}, which leaves it out")));
+                return Err(illegal(format!(
+                    "a lane executes this with membermask {members:#010x}, which leaves it out"
+                )));
             }
             // Others that wait at the same instruction, for the same members.
             let sync = matches!(collective.kind, Kind::WarpSync);
@@ -79,8 +81,12 @@ impl Warp {
             let mut gathered = 0;
             for l in lanes(self.waiting) {
                 let (function, pc) = self.place(l);
-                let Some(code) = &program.functions[function as usize] else { continue };
-                let Op::Collective(other) = &code.insts[pc as usize].op else { continue };
+                let Some(code) = &program.functions[function as usize] else {
+                    continue;
+                };
+                let Op::Collective(other) = &code.insts[pc as usize].op else {
+                    continue;
+                };
                 let same = (function, pc) == place || sync && matches!(other.kind, Kind::WarpSync);
                 if same && self.members(program, other, l) == members {
                     gathered |= 1 << l;
@@ -136,7 +142,11 @@ impl Warp {
                     };
                     let from = if valid { from } else { l };
                     // Reading a lane that does not take part gives an unspecified value; here the own one.
-                    let value = if active >> (from & 31) & 1 != 0 { source[from & 31] } else { source[l] };
+                    let value = if active >> (from & 31) & 1 != 0 {
+                        source[from & 31]
+                    } else {
+                        source[l]
+                    };
                     self.write(l, *d, value);
                     if let Some(p) = p {
                         self.write(l, Value { slot: *p, bits: 1 }, valid.into());
@@ -158,7 +168,9 @@ impl Warp {
             Kind::Match { all, d, p, a } => {
                 let values = self.gather(program, *a);
                 for l in lanes(active) {
-                    let same = lanes(active).filter(|m| values[*m] == values[l]).fold(0u32, |m, l| m | 1 << l);
+                    let same = lanes(active)
+                        .filter(|m| values[*m] == values[l])
+                        .fold(0u32, |m, l| m | 1 << l);
                     let result = if !*all || same == active { same } else { 0 };
                     self.write(l, *d, result.into());
                     if let Some(p) = p {
@@ -188,17 +200,33 @@ impl Warp {
                     self.write(l, Value { slot: *p, bits: 1 }, u64::from(l == leader));
                 }
             }
-            Kind::LoadMatrix { d, transpose, space, address } => {
+            Kind::LoadMatrix {
+                d,
+                transpose,
+                space,
+                address,
+            } => {
                 let addresses = std::array::from_fn(|l| shared_address(*space, self.address(cx, address, l)));
-                let shared = ClusterShared { blocks: &cx.cluster.blocks, own: cx.block };
+                let shared = ClusterShared {
+                    blocks: &cx.cluster.blocks,
+                    own: cx.block,
+                };
                 let mut results = vec![[0; LANES]; d.len()];
                 matrix::ldmatrix(&shared, &addresses, *transpose, &mut results)?;
                 self.scatter(d, &results, active);
             }
-            Kind::StoreMatrix { values, transpose, space, address } => {
+            Kind::StoreMatrix {
+                values,
+                transpose,
+                space,
+                address,
+            } => {
                 let addresses = std::array::from_fn(|l| shared_address(*space, self.address(cx, address, l)));
                 let values = self.gather_all(program, values);
-                let shared = ClusterShared { blocks: &cx.cluster.blocks, own: cx.block };
+                let shared = ClusterShared {
+                    blocks: &cx.cluster.blocks,
+                    own: cx.block,
+                };
                 matrix::stmatrix(&shared, &addresses, *transpose, &values)?;
                 cx.cluster.effects += 1;
             }
@@ -213,26 +241,56 @@ impl Warp {
                     None => ([0; LANES], 0),
                 };
                 let mut d = vec![[0; LANES]; product.d.len()];
-                mma.run(&a, &b, &c, &words, selector, &mut d).map_err(|e| illegal(e.to_string()))?;
+                mma.run(&a, &b, &c, &words, selector, &mut d)
+                    .map_err(|e| illegal(e.to_string()))?;
                 self.scatter(&product.d, &d, active);
             }
-            Kind::WmmaLoad { wmma, fragment, layout, d, space, address, stride } => {
+            Kind::WmmaLoad {
+                wmma,
+                fragment,
+                layout,
+                d,
+                space,
+                address,
+                stride,
+            } => {
                 let first = active.trailing_zeros() as usize;
                 let at = self.address(cx, address, first);
                 let stride = self.read(program, first, *stride);
-                let shared = ClusterShared { blocks: &cx.cluster.blocks, own: cx.block };
-                let memory = Generic { global: cx.grid.memory, shared: &shared, space: *space };
+                let shared = ClusterShared {
+                    blocks: &cx.cluster.blocks,
+                    own: cx.block,
+                };
+                let memory = Generic {
+                    global: cx.grid.memory,
+                    shared: &shared,
+                    space: *space,
+                };
                 let mut results = vec![[0; LANES]; d.len()];
                 wmma.load(*fragment, *layout, &memory, at, stride, &mut results)?;
                 self.scatter(d, &results, active);
             }
-            Kind::WmmaStore { wmma, layout, values, space, address, stride } => {
+            Kind::WmmaStore {
+                wmma,
+                layout,
+                values,
+                space,
+                address,
+                stride,
+            } => {
                 let first = active.trailing_zeros() as usize;
                 let at = self.address(cx, address, first);
                 let stride = self.read(program, first, *stride);
                 let values = self.gather_all(program, values);
-                let shared = ClusterShared { blocks: &cx.cluster.blocks, own: cx.block };
-                let memory = Generic { global: cx.grid.memory, shared: &shared, space: *space };
+                let shared = ClusterShared {
+                    blocks: &cx.cluster.blocks,
+                    own: cx.block,
+                };
+                let memory = Generic {
+                    global: cx.grid.memory,
+                    shared: &shared,
+                    space: *space,
+                };
                 wmma.store(*layout, &memory, at, stride, &values)?;
                 cx.cluster.effects += 1;
             }
@@ -247,7 +305,11 @@ impl Warp {
         Ok(Flow::Next)
     }
 
-    fn factors(&self, program: &Program, product: &Product) -> (Vec<WarpRegister>, Vec<WarpRegister>, Vec<WarpRegister>) {
+    fn factors(
+        &self,
+        program: &Program,
+        product: &Product,
+    ) -> (Vec<WarpRegister>, Vec<WarpRegister>, Vec<WarpRegister>) {
         (
             self.gather_all(program, &product.a),
             self.gather_all(program, &product.b),
@@ -259,14 +321,18 @@ impl Warp {
     fn wgmma(&mut self, cx: &mut Context<'_, '_>, product: &WarpgroupProduct, active: u32) -> Result<Flow, Fault> {
         let program: &Program = cx.grid.program;
         if active != u32::MAX {
-            return Err(illegal(format!("wgmma needs all 32 lanes of the warp, lanes {active:#010x} execute it")));
+            return Err(illegal(format!(
+                "wgmma needs all 32 lanes of the warp, lanes {active:#010x} execute it"
+            )));
         }
         let number = self.identity.as_ref().map_or(0, |i| i.warp as usize);
         let (group, own) = (number / WARPS, number % WARPS);
         let place = self.place(0);
         let blocks = &mut cx.cluster.blocks;
         if (group + 1) * WARPS > blocks[cx.block].warps.len() {
-            return Err(illegal(format!("wgmma in warp {number}, whose warpgroup has less than four warps")));
+            return Err(illegal(format!(
+                "wgmma in warp {number}, whose warpgroup has less than four warps"
+            )));
         }
         let mut meeting = std::mem::take(&mut blocks[cx.block].warpgroups[group]);
         let mut here = meeting.arrived >> own & 1 != 0;
@@ -278,13 +344,27 @@ impl Warp {
             here = true;
             cx.cluster.effects += 1;
             if meeting.arrived == (1 << WARPS) - 1 {
-                let shared = ClusterShared { blocks: &cx.cluster.blocks, own: cx.block };
-                let a = if product.a_shared { A::Shared(meeting.descriptors.0) } else { A::Registers(&meeting.a) };
+                let shared = ClusterShared {
+                    blocks: &cx.cluster.blocks,
+                    own: cx.block,
+                };
+                let a = if product.a_shared {
+                    A::Shared(meeting.descriptors.0)
+                } else {
+                    A::Registers(&meeting.a)
+                };
                 let metadata = match (&meeting.metadata, product.metadata) {
                     (Some(words), Some((_, selector))) => Some(Metadata { words, selector }),
                     _ => None,
                 };
-                product.product.run(&shared, a, meeting.descriptors.1, meeting.scale_d, metadata, &mut meeting.d)?;
+                product.product.run(
+                    &shared,
+                    a,
+                    meeting.descriptors.1,
+                    meeting.scale_d,
+                    metadata,
+                    &mut meeting.d,
+                )?;
                 meeting.done = true;
             }
         }
@@ -304,7 +384,14 @@ impl Warp {
         Ok(if finished { Flow::Next } else { Flow::Stall })
     }
 
-    fn bring(&self, program: &Program, product: &WarpgroupProduct, meeting: &mut Rendezvous, own: usize, place: (u32, u32)) {
+    fn bring(
+        &self,
+        program: &Program,
+        product: &WarpgroupProduct,
+        meeting: &mut Rendezvous,
+        own: usize,
+        place: (u32, u32),
+    ) {
         let copy = |values: &[Value], into: &mut Vec<WarpgroupRegister>| {
             into.resize(values.len(), [0; WARPS * LANES]);
             for (value, register) in values.iter().zip(into) {

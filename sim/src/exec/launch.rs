@@ -46,7 +46,11 @@ impl LaunchShape {
     }
     /// End of a block's shared memory.
     pub fn shared_end(&self, program: &Program) -> u32 {
-        if self.dynamic_shared == 0 { program.static_shared } else { program.dynamic_shared + self.dynamic_shared }
+        if self.dynamic_shared == 0 {
+            program.static_shared
+        } else {
+            program.dynamic_shared + self.dynamic_shared
+        }
     }
 }
 
@@ -77,9 +81,16 @@ pub fn run(grid: &Grid<'_>) -> Result<(), LaunchError> {
     let count = |a: &[u32; 3]| a.iter().map(|v| u64::from(*v)).product::<u64>();
     let clusters = count(&shape.grid) / count(&shape.cluster);
     let most = u64::from(MULTIPROCESSORS * (RESIDENT_THREADS / shape.threads().max(1)).max(1)) / count(&shape.cluster);
-    let queue = Mutex::new(Queue { next: 0, waiting: VecDeque::new(), resident: 0, error: None });
+    let queue = Mutex::new(Queue {
+        next: 0,
+        waiting: VecDeque::new(),
+        resident: 0,
+        error: None,
+    });
     let wake = Condvar::new();
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(clusters.try_into().unwrap_or(usize::MAX));
+    let workers = std::thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(clusters.try_into().unwrap_or(usize::MAX));
     let work = || {
         loop {
             let mut state = queue.lock().unwrap_or_else(PoisonError::into_inner);
@@ -145,7 +156,10 @@ fn new_cluster(grid: &Grid<'_>, index: u64) -> Cluster {
     let mut cluster = Cluster {
         blocks: Vec::new(),
         index: at,
-        barrier: ClusterBarrier { alive: size * shape.threads(), ..ClusterBarrier::default() },
+        barrier: ClusterBarrier {
+            alive: size * shape.threads(),
+            ..ClusterBarrier::default()
+        },
         effects: 0,
         timeouts: false,
         idle_rounds: 0,
@@ -164,11 +178,19 @@ fn new_cluster(grid: &Grid<'_>, index: u64) -> Cluster {
     }
     for block in 0..size as usize {
         let mut warps = Vec::new();
-        let cx = Context { grid, cluster: &mut cluster, block };
+        let cx = Context {
+            grid,
+            cluster: &mut cluster,
+            block,
+        };
         for warp in 0..shape.warps() {
             let first = warp * LANES as u32;
             let present = (shape.threads() - first).min(LANES as u32);
-            let alive = if present == LANES as u32 { u32::MAX } else { (1 << present) - 1 };
+            let alive = if present == LANES as u32 {
+                u32::MAX
+            } else {
+                (1 << present) - 1
+            };
             let tid = std::array::from_fn(|l| position(u64::from(first) + l as u64, shape.block));
             warps.push(Warp::new(&cx, Identity { tid, warp }, alive));
         }
@@ -195,7 +217,11 @@ fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError
                     Err(stopped) => {
                         let tid = warp.identity.as_ref().map_or([0; 3], |i| i.tid[stopped.lane]);
                         let place = Some((cluster.blocks[block].index, tid));
-                        return Err(LaunchError { fault: stopped.fault, line: stopped.line, place });
+                        return Err(LaunchError {
+                            fault: stopped.fault,
+                            line: stopped.line,
+                            place,
+                        });
                     }
                 }
                 alive |= warp.alive != 0;
@@ -212,15 +238,29 @@ fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError
         }
         total += progress;
         if !grid.spend(progress.max(1)) {
-            return Err(stuck(grid, cluster, "the instruction limit of the launch is reached; raise it, or look for a loop without an end", progress > 0));
+            return Err(stuck(
+                grid,
+                cluster,
+                "the instruction limit of the launch is reached; raise it, or look for a loop without an end",
+                progress > 0,
+            ));
         }
         if cluster.timeouts {
-            cluster.idle_rounds = if cluster.effects == effects { cluster.idle_rounds + 1 } else { 0 };
+            cluster.idle_rounds = if cluster.effects == effects {
+                cluster.idle_rounds + 1
+            } else {
+                0
+            };
         }
         cluster.timeouts = false;
         if progress == 0 || cluster.idle_rounds > 0 && timed && cluster.effects == effects {
             if !timed || cluster.idle_rounds > IDLE_ROUNDS {
-                return Err(stuck(grid, cluster, "deadlock: every thread of the block or cluster waits", false));
+                return Err(stuck(
+                    grid,
+                    cluster,
+                    "deadlock: every thread of the block or cluster waits",
+                    false,
+                ));
             }
             cluster.timeouts = true;
         } else if cluster.effects != effects {
@@ -246,10 +286,16 @@ fn stuck(grid: &Grid<'_>, cluster: &Cluster, what: &str, running: bool) -> Launc
             }
         }
     }
-    let list: Vec<String> = lines.iter().map(|(line, count)| format!("line {line} ({count} threads)")).collect();
+    let list: Vec<String> = lines
+        .iter()
+        .map(|(line, count)| format!("line {line} ({count} threads)"))
+        .collect();
     let verb = if running { "at" } else { "waiting at" };
     LaunchError {
-        fault: Fault::new(FaultKind::LaunchTimeout, format!("{what}; threads are {verb} {}", list.join(", "))),
+        fault: Fault::new(
+            FaultKind::LaunchTimeout,
+            format!("{what}; threads are {verb} {}", list.join(", ")),
+        ),
         line: lines.keys().next().copied().unwrap_or(0),
         place,
     }

@@ -5,7 +5,8 @@ use super::registers::{get32, get64, lane, lane_high, put_mask, set_lane, set_la
 use super::shared::ClusterShared;
 use super::warp::{STACK_BYTES, Warp, lanes, stack_fault};
 use crate::isa::{
-    Access, Address, Atomic, Base, LANES, LOCAL_WINDOW, RANK_SHIFT, SHARED_WINDOW, Slot, Space, Value, W64, WINDOW_BYTES,
+    Access, Address, Atomic, Base, LANES, LOCAL_WINDOW, RANK_SHIFT, SHARED_WINDOW, Slot, Space, Value, W64,
+    WINDOW_BYTES,
 };
 use crate::memory::{Bytes, Fault, FaultKind, aligned};
 
@@ -33,7 +34,10 @@ impl Generic<'_> {
     fn pick(&self, addr: u64) -> Result<(&dyn Bytes, u64), Fault> {
         match resolve(self.space, addr) {
             (Space::Shared, addr) => Ok((self.shared, addr)),
-            (Space::Local, _) => Err(Fault::new(FaultKind::InvalidAddressSpace, "local memory is not allowed here")),
+            (Space::Local, _) => Err(Fault::new(
+                FaultKind::InvalidAddressSpace,
+                "local memory is not allowed here",
+            )),
             (_, addr) => Ok((self.global, addr)),
         }
     }
@@ -67,7 +71,11 @@ impl Warp {
             Base::Absolute => [offset; LANES],
             Base::Frame => std::array::from_fn(|l| {
                 let at = u64::from(self.frame_base(l)).wrapping_add(offset);
-                if space == Space::Generic { at.wrapping_add(LOCAL_WINDOW) } else { at }
+                if space == Space::Generic {
+                    at.wrapping_add(LOCAL_WINDOW)
+                } else {
+                    at
+                }
             }),
             Base::Register(value) if value.bits == 64 => get64(regs, pool, value.slot).map(|a| a.wrapping_add(offset)),
             // 32-bit addresses of shared and local memory wrap as such.
@@ -128,7 +136,10 @@ impl Warp {
             let mut buffer = [0u8; MOST];
             match space {
                 Space::Shared => {
-                    let shared = ClusterShared { blocks: &cx.cluster.blocks, own: cx.block };
+                    let shared = ClusterShared {
+                        blocks: &cx.cluster.blocks,
+                        own: cx.block,
+                    };
                     let (memory, addr) = shared.locate(addr)?;
                     memory.read(addr, &mut buffer[..total])?;
                 }
@@ -183,7 +194,10 @@ impl Warp {
             }
             match space {
                 Space::Shared => {
-                    let shared = ClusterShared { blocks: &cx.cluster.blocks, own: cx.block };
+                    let shared = ClusterShared {
+                        blocks: &cx.cluster.blocks,
+                        own: cx.block,
+                    };
                     let (memory, addr) = shared.locate(addr)?;
                     memory.write(addr, &buffer[..total])?;
                 }
@@ -208,7 +222,8 @@ impl Warp {
                 let (space, addr) = resolve(a.space, addresses[l]);
                 let addr = addr.wrapping_add((i * size) as u64);
                 if size == 16 {
-                    let wide = |v: Value| u128::from(lane(regs, pool, v, l)) | u128::from(lane_high(regs, pool, v, l)) << 64;
+                    let wide =
+                        |v: Value| u128::from(lane(regs, pool, v, l)) | u128::from(lane_high(regs, pool, v, l)) << 64;
                     let (operand, swap) = (wide(*operand), a.swap.map(wide));
                     let mut f = |old: u128| match swap {
                         Some(swap) if old == operand => swap,
@@ -217,7 +232,12 @@ impl Warp {
                     };
                     let old = match space {
                         Space::Global => cx.grid.memory.update_wide(addr, &mut f)?,
-                        _ => return Err(Fault::new(FaultKind::NotSupported, "128-bit atomics are simulated for global memory only")),
+                        _ => {
+                            return Err(Fault::new(
+                                FaultKind::NotSupported,
+                                "128-bit atomics are simulated for global memory only",
+                            ));
+                        }
                     };
                     if let Some(d) = a.old.get(i) {
                         let regs = &mut self.frame_mut().regs;
@@ -237,14 +257,25 @@ impl Warp {
                 };
                 let old = match space {
                     Space::Shared => {
-                        let shared = ClusterShared { blocks: &cx.cluster.blocks, own: cx.block };
+                        let shared = ClusterShared {
+                            blocks: &cx.cluster.blocks,
+                            own: cx.block,
+                        };
                         shared.update(addr, size, &mut f)?
                     }
-                    Space::Local => return Err(Fault::new(FaultKind::InvalidAddressSpace, "atomic operation on local memory")),
+                    Space::Local => {
+                        return Err(Fault::new(
+                            FaultKind::InvalidAddressSpace,
+                            "atomic operation on local memory",
+                        ));
+                    }
                     _ => cx.grid.memory.update(addr, size, &mut f)?,
                 };
                 if undefined {
-                    return Err(Fault::new(FaultKind::IllegalInstruction, "the atomic operation does not go with its type"));
+                    return Err(Fault::new(
+                        FaultKind::IllegalInstruction,
+                        "the atomic operation does not go with its type",
+                    ));
                 }
                 if let Some(d) = a.old.get(i) {
                     set_lane(&mut self.frame_mut().regs, *d, l, old);
@@ -280,5 +311,8 @@ fn outside_local(addr: u64, bytes: usize) -> Fault {
     if addr <= u64::from(STACK_BYTES) {
         return stack_fault(addr + bytes as u64);
     }
-    Fault::new(FaultKind::IllegalAddress, format!("{bytes} bytes at local address {addr:#x}; a thread has {STACK_BYTES}"))
+    Fault::new(
+        FaultKind::IllegalAddress,
+        format!("{bytes} bytes at local address {addr:#x}; a thread has {STACK_BYTES}"),
+    )
 }

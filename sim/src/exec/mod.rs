@@ -44,7 +44,10 @@ impl Grid<'_> {
     /// Takes instructions from the budget; false when it is spent.
     pub fn spend(&self, instructions: u64) -> bool {
         let spent = |left: u64| Some(left.saturating_sub(instructions));
-        self.budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spent).unwrap_or(0) > instructions
+        self.budget
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, spent)
+            .unwrap_or(0)
+            > instructions
     }
 }
 

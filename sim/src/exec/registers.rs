@@ -249,7 +249,11 @@ pub fn execute(op: &Op, regs: &mut [u64], pool: &[u64], active: u32) -> bool {
                 let a = u128::from(lane(regs, pool, carry.a, l));
                 let b = lane(regs, pool, carry.b, l);
                 let bits = u32::from(carry.d.bits);
-                let b = if carry.subtract { !b & (u64::MAX >> (64 - bits)) } else { b };
+                let b = if carry.subtract {
+                    !b & (u64::MAX >> (64 - bits))
+                } else {
+                    b
+                };
                 let flag = regs[carry.carry.word()] >> l & 1;
                 // A subtraction adds the complement: without a borrow the carry in is 1.
                 let carry_in = match (carry.takes, carry.subtract) {
@@ -275,8 +279,9 @@ pub fn execute(op: &Op, regs: &mut [u64], pool: &[u64], active: u32) -> bool {
 fn join(regs: &mut [u64], pool: &[u64], d: Value, parts: &[Value], active: u32) {
     let bits = usize::from(d.bits) / parts.len();
     for l in (0..LANES).filter(|l| active >> l & 1 != 0) {
-        let value =
-            parts.iter().enumerate().fold(0u128, |v, (i, part)| v | u128::from(lane(regs, pool, *part, l)) << (i * bits));
+        let value = parts.iter().enumerate().fold(0u128, |v, (i, part)| {
+            v | u128::from(lane(regs, pool, *part, l)) << (i * bits)
+        });
         set_lane(regs, d, l, value as u64);
         if d.bits == 128 {
             set_lane_high(regs, d, l, (value >> 64) as u64);

@@ -20,7 +20,9 @@ impl SharedMemory {
         } else {
             Err(Fault::new(
                 FaultKind::IllegalAddress,
-                format!("{bytes} bytes at shared address {addr:#x}; the block's shared memory is {SHARED_BASE:#x} to {size:#x}"),
+                format!(
+                    "{bytes} bytes at shared address {addr:#x}; the block's shared memory is {SHARED_BASE:#x} to {size:#x}"
+                ),
             ))
         }
     }
@@ -66,7 +68,10 @@ impl ClusterShared<'_> {
             Some(block) => Ok((&block.shared, addr & ((1 << RANK_SHIFT) - 1))),
             None => Err(Fault::new(
                 FaultKind::IllegalAddress,
-                format!("shared address {addr:#x} is in block {index} of a cluster of {}", self.blocks.len()),
+                format!(
+                    "shared address {addr:#x} is in block {index} of a cluster of {}",
+                    self.blocks.len()
+                ),
             )),
         }
     }

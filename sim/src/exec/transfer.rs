@@ -47,8 +47,24 @@ fn complete(shared: &dyn Bytes, addr: u64, bytes: u64) -> Result<(), Fault> {
 
 impl Warp {
     /// Executes a transfer in each active lane.
-    pub(super) fn transfer(&mut self, cx: &mut Context<'_, '_>, transfer: &Transfer, active: u32) -> Result<Flow, Fault> {
-        if let Transfer::Mbarrier { op: MbarrierOp::Wait { p, token, parity, suspends }, space, address } = transfer {
+    pub(super) fn transfer(
+        &mut self,
+        cx: &mut Context<'_, '_>,
+        transfer: &Transfer,
+        active: u32,
+    ) -> Result<Flow, Fault> {
+        if let Transfer::Mbarrier {
+            op:
+                MbarrierOp::Wait {
+                    p,
+                    token,
+                    parity,
+                    suspends,
+                },
+            space,
+            address,
+        } = transfer
+        {
             return self.wait(cx, (*p, *token, *parity, *suspends), (*space, address), active);
         }
         cx.cluster.effects += 1;
@@ -71,7 +87,10 @@ impl Warp {
         for l in lanes(active) {
             self.lane = l;
             let (_, addr) = resolve(space, self.address(cx, address, l));
-            let shared = ClusterShared { blocks: &cx.cluster.blocks, own: cx.block };
+            let shared = ClusterShared {
+                blocks: &cx.cluster.blocks,
+                own: cx.block,
+            };
             aligned(addr, 8)?;
             let mut bytes = [0; 8];
             shared.read(addr, &mut bytes)?;
@@ -106,45 +125,74 @@ impl Warp {
     fn transfer_lane(&mut self, cx: &mut Context<'_, '_>, transfer: &Transfer, l: usize) -> Result<(), Fault> {
         let program: &Program = cx.grid.program;
         let global = cx.grid.memory;
-        let shared = ClusterShared { blocks: &cx.cluster.blocks, own: cx.block };
+        let shared = ClusterShared {
+            blocks: &cx.cluster.blocks,
+            own: cx.block,
+        };
         let value = |v: Value| self.read(program, l, v);
         let at = |a: &Address| self.address(cx, a, l);
         // A shared address of a bulk instruction, however it was written.
         let shared_at = |a: &Address| {
             let addr = at(a);
-            if addr >= SHARED_WINDOW { addr - SHARED_WINDOW } else { addr }
+            if addr >= SHARED_WINDOW {
+                addr - SHARED_WINDOW
+            } else {
+                addr
+            }
         };
         match transfer {
-            Transfer::Copy { dst, src, src_space, bytes, src_bytes, ignore } => {
+            Transfer::Copy {
+                dst,
+                src,
+                src_space,
+                bytes,
+                src_bytes,
+                ignore,
+            } => {
                 let (dst, src) = (shared_at(dst), at(src));
                 let n = *bytes as usize;
                 aligned(dst, n as u64)?;
                 let skip = ignore.is_some_and(|p| holds(&self.frame().regs, &program.pool, p) >> l & 1 != 0);
-                let wanted = if skip { 0 } else { src_bytes.map_or(n as u64, value) as usize };
+                let wanted = if skip {
+                    0
+                } else {
+                    src_bytes.map_or(n as u64, value) as usize
+                };
                 if wanted > n {
                     return Err(illegal(format!("cp.async of {n} bytes with a source size of {wanted}")));
                 }
                 let mut buffer = [0; 16];
                 if wanted > 0 {
                     aligned(src, n as u64)?;
-                    let memory = Generic { global, shared: &shared, space: *src_space };
+                    let memory = Generic {
+                        global,
+                        shared: &shared,
+                        space: *src_space,
+                    };
                     memory.read(src, &mut buffer[..wanted])?;
                 }
                 shared.write(dst, &buffer[..n])?;
             }
-            Transfer::Commit
-            | Transfer::Wait(_)
-            | Transfer::WaitAll
-            | Transfer::BulkCommit
-            | Transfer::BulkWait(_) => {}
-            Transfer::ArriveAfterCopies { address, space, increment } => {
+            Transfer::Commit | Transfer::Wait(_) | Transfer::WaitAll | Transfer::BulkCommit | Transfer::BulkWait(_) => {
+            }
+            Transfer::ArriveAfterCopies {
+                address,
+                space,
+                increment,
+            } => {
                 let (_, addr) = resolve(*space, at(address));
                 if !increment {
                     change(&shared, addr, |b| b.arrive(1).map(|(b, _)| (b, ())))?;
                 }
                 // Without `.noinc` the pending count first rises by one: together they change nothing.
             }
-            Transfer::BulkLoad { dst, src, bytes, barrier, blocks } => {
+            Transfer::BulkLoad {
+                dst,
+                src,
+                bytes,
+                barrier,
+                blocks,
+            } => {
                 let (dst, src, n, barrier) = (shared_at(dst), at(src), value(*bytes), shared_at(barrier));
                 check_bulk(dst, src, n)?;
                 let mut buffer = vec![0; n as usize];
@@ -154,7 +202,12 @@ impl Warp {
                     complete(&shared, barrier, n)?;
                 }
             }
-            Transfer::BulkStore { dst, src, bytes, byte_mask } => {
+            Transfer::BulkStore {
+                dst,
+                src,
+                bytes,
+                byte_mask,
+            } => {
                 let (dst, src, n) = (at(dst), shared_at(src), value(*bytes));
                 check_bulk(src, dst, n)?;
                 let mut buffer = vec![0; n as usize];
@@ -168,7 +221,12 @@ impl Warp {
                     }
                 }
             }
-            Transfer::BulkSend { dst, src, bytes, barrier } => {
+            Transfer::BulkSend {
+                dst,
+                src,
+                bytes,
+                barrier,
+            } => {
                 let (dst, src, n, barrier) = (shared_at(dst), shared_at(src), value(*bytes), shared_at(barrier));
                 check_bulk(dst, src, n)?;
                 let mut buffer = vec![0; n as usize];
@@ -176,7 +234,14 @@ impl Warp {
                 shared.write(dst, &buffer)?;
                 complete(&shared, barrier, n)?;
             }
-            Transfer::BulkReduce { op, ty, dst, src, bytes, barrier } => {
+            Transfer::BulkReduce {
+                op,
+                ty,
+                dst,
+                src,
+                bytes,
+                barrier,
+            } => {
                 let n = value(*bytes);
                 let src = shared_at(src);
                 let dst = if barrier.is_some() { shared_at(dst) } else { at(dst) };
@@ -204,16 +269,32 @@ impl Warp {
                     complete(&shared, shared_at(barrier), n)?;
                 }
             }
-            Transfer::TensorLoad { mode, map, coords, offsets, dst, barrier, blocks } => {
+            Transfer::TensorLoad {
+                mode,
+                map,
+                coords,
+                offsets,
+                dst,
+                barrier,
+                blocks,
+            } => {
                 let map = self.tensor_map(cx, at(map))?;
                 let coords: Vec<i32> = coords.iter().map(|c| value(*c) as i32).collect();
                 let offset = |i: usize| offsets.get(i).map_or(0, |o| value(*o) as u16);
                 let mode = match mode {
                     TensorMode::Tile => LoadMode::Tile,
                     TensorMode::Gather4 => LoadMode::Gather4,
-                    TensorMode::Im2col => LoadMode::Im2col { offsets: [offset(0), offset(1), offset(2)] },
-                    TensorMode::Im2colW => LoadMode::Im2colW { halo: offset(0), offset: offset(1) },
-                    TensorMode::Im2colW128 => LoadMode::Im2colW128 { halo: offset(0), offset: offset(1) },
+                    TensorMode::Im2col => LoadMode::Im2col {
+                        offsets: [offset(0), offset(1), offset(2)],
+                    },
+                    TensorMode::Im2colW => LoadMode::Im2colW {
+                        halo: offset(0),
+                        offset: offset(1),
+                    },
+                    TensorMode::Im2colW128 => LoadMode::Im2colW128 {
+                        halo: offset(0),
+                        offset: offset(1),
+                    },
                 };
                 let (dst, barrier) = (shared_at(dst), shared_at(barrier));
                 for (dst, barrier) in destinations(cx, dst, barrier, blocks.map(value))? {
@@ -228,7 +309,13 @@ impl Warp {
                 let (memory, src) = shared.locate(shared_at(src))?;
                 tma::store(&map, *mode, &coords, memory, src, global)?;
             }
-            Transfer::TensorReduce { op, mode, map, coords, src } => {
+            Transfer::TensorReduce {
+                op,
+                mode,
+                map,
+                coords,
+                src,
+            } => {
                 let map = self.tensor_map(cx, at(map))?;
                 let coords: Vec<i32> = coords.iter().map(|c| value(*c) as i32).collect();
                 let (memory, src) = shared.locate(shared_at(src))?;
@@ -237,7 +324,10 @@ impl Warp {
             Transfer::Mbarrier { op, space, address } => {
                 let (space, addr) = resolve(*space, at(address));
                 if space != Space::Shared {
-                    return Err(Fault::new(FaultKind::InvalidAddressSpace, "an mbarrier is in shared memory"));
+                    return Err(Fault::new(
+                        FaultKind::InvalidAddressSpace,
+                        "an mbarrier is in shared memory",
+                    ));
                 }
                 aligned(addr, 8)?;
                 match op {
@@ -251,7 +341,13 @@ impl Warp {
                         change(&shared, addr, |b| Ok((b.expect_tx(bytes)?, ())))?;
                     }
                     MbarrierOp::CompleteTx(bytes) => complete(&shared, addr, value(*bytes))?,
-                    MbarrierOp::Arrive { count, expect, drop, no_complete, token } => {
+                    MbarrierOp::Arrive {
+                        count,
+                        expect,
+                        drop,
+                        no_complete,
+                        token,
+                    } => {
                         let count = count.map_or(1, |c| value(c) as u32);
                         let expect = expect.map(|e| value(e) as u32);
                         let state = change(&shared, addr, |b| {
@@ -277,11 +373,21 @@ impl Warp {
                 let count = Token::from_bits(value(*token)).pending_count();
                 self.write(l, *d, count.into());
             }
-            Transfer::Replace { space, address, field, ordinal, value: new } => {
+            Transfer::Replace {
+                space,
+                address,
+                field,
+                ordinal,
+                value: new,
+            } => {
                 let addr = at(address);
                 let new = value(*new);
                 aligned(resolve(*space, addr).1, 128)?;
-                let memory = Generic { global, shared: &shared, space: *space };
+                let memory = Generic {
+                    global,
+                    shared: &shared,
+                    space: *space,
+                };
                 let mut bytes = [0; tma::DESCRIPTOR_BYTES];
                 memory.read(addr, &mut bytes)?;
                 tma::replace(&mut bytes, *field, *ordinal as usize, new)?;
@@ -296,7 +402,10 @@ impl Warp {
             Transfer::Map { d, a, rank, generic } => {
                 let (addr, rank) = (value(*a), value(*rank));
                 if rank as usize >= cx.cluster.blocks.len() {
-                    return Err(illegal(format!("mapa to block {rank} of a cluster of {}", cx.cluster.blocks.len())));
+                    return Err(illegal(format!(
+                        "mapa to block {rank} of a cluster of {}",
+                        cx.cluster.blocks.len()
+                    )));
                 }
                 let window = if *generic { SHARED_WINDOW } else { 0 };
                 let mapped = in_block(addr.wrapping_sub(window), rank) + window;
@@ -305,15 +414,28 @@ impl Warp {
             Transfer::Rank { d, a, generic } => {
                 let addr = value(*a).wrapping_sub(if *generic { SHARED_WINDOW } else { 0 });
                 let rank = addr >> RANK_SHIFT;
-                let rank = if rank == 0 { u64::from(cx.cluster.blocks[cx.block].rank) } else { rank - 1 };
+                let rank = if rank == 0 {
+                    u64::from(cx.cluster.blocks[cx.block].rank)
+                } else {
+                    rank - 1
+                };
                 self.write(l, *d, rank);
             }
-            Transfer::Texture { d, texture, coords, float_coords } => {
+            Transfer::Texture {
+                d,
+                texture,
+                coords,
+                float_coords,
+            } => {
                 let coords: Vec<f64> = coords
                     .iter()
                     .map(|c| {
                         let bits = value(*c) as u32;
-                        if *float_coords { f64::from(f32::from_bits(bits)) } else { f64::from(bits as i32) }
+                        if *float_coords {
+                            f64::from(f32::from_bits(bits))
+                        } else {
+                            f64::from(bits as i32)
+                        }
                     })
                     .collect();
                 let texel = cx.grid.objects.fetch(value(*texture), &coords, global)?;
@@ -321,10 +443,19 @@ impl Warp {
                     self.write(l, *d, x.into());
                 }
             }
-            Transfer::Surface { values, surface, coords, bytes, store } => {
+            Transfer::Surface {
+                values,
+                surface,
+                coords,
+                bytes,
+                store,
+            } => {
                 let coords: Vec<i32> = coords.iter().map(|c| value(*c) as i32).collect();
                 let n = usize::from(*bytes);
-                let addr = cx.grid.objects.surface_address(value(*surface), &coords, n * values.len())?;
+                let addr = cx
+                    .grid
+                    .objects
+                    .surface_address(value(*surface), &coords, n * values.len())?;
                 for (i, v) in values.iter().enumerate() {
                     let at = addr + (i * n) as u64;
                     if *store {
@@ -343,8 +474,15 @@ impl Warp {
     /// The tensor map at a generic address.
     fn tensor_map(&self, cx: &Context<'_, '_>, addr: u64) -> Result<TensorMap, Fault> {
         aligned(addr, 64)?;
-        let shared = ClusterShared { blocks: &cx.cluster.blocks, own: cx.block };
-        let memory = Generic { global: cx.grid.memory, shared: &shared, space: Space::Generic };
+        let shared = ClusterShared {
+            blocks: &cx.cluster.blocks,
+            own: cx.block,
+        };
+        let memory = Generic {
+            global: cx.grid.memory,
+            shared: &shared,
+            space: Space::Generic,
+        };
         let mut bytes = [0; tma::DESCRIPTOR_BYTES];
         memory.read(addr, &mut bytes)?;
         tma::decode(&bytes)
@@ -361,9 +499,9 @@ fn destinations(cx: &Context<'_, '_>, dst: u64, barrier: u64, mask: Option<u64>)
     let blocks = cx.cluster.blocks.len();
     match mask {
         None => Ok(vec![(dst, barrier)]),
-        Some(mask) if mask >> blocks != 0 => {
-            Err(illegal(format!("multicast to blocks {mask:#x} of a cluster of {blocks}")))
-        }
+        Some(mask) if mask >> blocks != 0 => Err(illegal(format!(
+            "multicast to blocks {mask:#x} of a cluster of {blocks}"
+        ))),
         Some(mask) => {
             let ranks = (0..blocks as u64).filter(|r| mask >> r & 1 != 0);
             Ok(ranks.map(|r| (in_block(dst, r), in_block(barrier, r))).collect())
@@ -373,7 +511,9 @@ fn destinations(cx: &Context<'_, '_>, dst: u64, barrier: u64, mask: Option<u64>)
 
 fn check_bulk(shared: u64, other: u64, bytes: u64) -> Result<(), Fault> {
     if !bytes.is_multiple_of(16) {
-        return Err(illegal(format!("a bulk copy of {bytes} bytes; the number must be a multiple of 16")));
+        return Err(illegal(format!(
+            "a bulk copy of {bytes} bytes; the number must be a multiple of 16"
+        )));
     }
     aligned(shared, 16)?;
     aligned(other, 16)

@@ -158,7 +158,10 @@ impl Warp {
     /// Line that a lane is at.
     pub fn line(&self, program: &Program, l: usize) -> u32 {
         let (function, pc) = self.place(l);
-        program.functions[function as usize].as_ref().and_then(|c| c.insts.get(pc as usize)).map_or(0, |i| i.line)
+        program.functions[function as usize]
+            .as_ref()
+            .and_then(|c| c.insts.get(pc as usize))
+            .map_or(0, |i| i.line)
     }
 
     fn make_frame(
@@ -187,7 +190,16 @@ impl Warp {
                 set_lane(&mut regs, value, l, self.special(cx, *special, l).into());
             }
         }
-        let frame = Frame { function, regs, local_base, parent, return_pc, call_pc, live, depth };
+        let frame = Frame {
+            function,
+            regs,
+            local_base,
+            parent,
+            return_pc,
+            call_pc,
+            live,
+            depth,
+        };
         if id as usize == self.frames.len() {
             self.frames.push(frame);
         } else {
@@ -280,7 +292,9 @@ impl Warp {
         self.timed = false;
         while self.executed - start < quantum && self.pick(rotate) {
             let function = self.frame().function;
-            let Some(code) = &program.functions[function as usize] else { break };
+            let Some(code) = &program.functions[function as usize] else {
+                break;
+            };
             let others = self.alive & !self.waiting & !self.stalled & !self.mask;
             // Where a group that was left behind could be met again.
             let meet = lanes(others)
@@ -295,7 +309,11 @@ impl Warp {
             loop {
                 let Some(inst) = code.insts.get(self.at as usize) else {
                     let fault = Fault::new(FaultKind::InvalidPc, "the program counter left the function");
-                    return Err(Stopped { fault, line: 0, lane: 0 });
+                    return Err(Stopped {
+                        fault,
+                        line: 0,
+                        lane: 0,
+                    });
                 };
                 self.executed += 1;
                 let active = match inst.guard {
@@ -303,7 +321,14 @@ impl Warp {
                     Some(p) => self.mask & holds(&self.frame().regs, &program.pool, p),
                 };
                 let mut next = self.at + 1;
-                if active != 0 && !registers::execute(&inst.op, &mut self.frames[self.current as usize].regs, &program.pool, active) {
+                if active != 0
+                    && !registers::execute(
+                        &inst.op,
+                        &mut self.frames[self.current as usize].regs,
+                        &program.pool,
+                        active,
+                    )
+                {
                     match self.step(cx, &inst.op, active) {
                         Ok(Flow::Next) => {}
                         Ok(Flow::Jump(target)) => next = target,
@@ -324,7 +349,13 @@ impl Warp {
                             self.stalled |= self.mask;
                             break;
                         }
-                        Err(fault) => return Err(Stopped { fault, line: inst.line, lane: self.lane }),
+                        Err(fault) => {
+                            return Err(Stopped {
+                                fault,
+                                line: inst.line,
+                                lane: self.lane,
+                            });
+                        }
                     }
                 }
                 self.at = next;
@@ -440,7 +471,10 @@ impl Warp {
             let index = self.read(program, l, index);
             self.lane = l;
             self.pc[l] = *targets.get(index as usize).ok_or_else(|| {
-                Fault::new(FaultKind::InvalidPc, format!("branch index {index}, but there are {} targets", targets.len()))
+                Fault::new(
+                    FaultKind::InvalidPc,
+                    format!("branch index {index}, but there are {} targets", targets.len()),
+                )
             })?;
         }
         Ok(Flow::Split)
@@ -454,10 +488,13 @@ impl Warp {
                 let address = warp.read(program, l, value);
                 let offset = address.wrapping_sub(FUNCTION_BASE);
                 let known = (offset / 16) as usize;
-                if offset % 16 == 0 && program.functions.get(known).is_some_and(Option::is_some) {
+                if offset.is_multiple_of(16) && program.functions.get(known).is_some_and(Option::is_some) {
                     Ok(known as u32)
                 } else {
-                    Err(Fault::new(FaultKind::InvalidPc, format!("call of address {address:#x}, which is no function")))
+                    Err(Fault::new(
+                        FaultKind::InvalidPc,
+                        format!("call of address {address:#x}, which is no function"),
+                    ))
                 }
             }
         };
@@ -480,10 +517,19 @@ impl Warp {
         if code.params.len() != call.arguments.len() || code.returns.len() != call.results.len() {
             return Err(Fault::new(
                 FaultKind::InvalidPc,
-                format!("`{}` takes {} arguments, but {} were given", code.name, code.params.len(), call.arguments.len()),
+                format!(
+                    "`{}` takes {} arguments, but {} were given",
+                    code.name,
+                    code.params.len(),
+                    call.arguments.len()
+                ),
             ));
         }
-        let base = lanes(together).map(|l| self.stack_top[l]).max().unwrap_or(0).next_multiple_of(16);
+        let base = lanes(together)
+            .map(|l| self.stack_top[l])
+            .max()
+            .unwrap_or(0)
+            .next_multiple_of(16);
         if base.saturating_add(code.local_bytes) > STACK_BYTES || self.frames[self.current as usize].depth > 20_000 {
             return Err(stack_fault(u64::from(base) + u64::from(code.local_bytes)));
         }
@@ -493,7 +539,12 @@ impl Warp {
         let frame = self.make_frame(cx, code, target, together, link, base);
         for (argument, formal) in call.arguments.iter().zip(&code.params) {
             for l in lanes(together) {
-                self.pass(program, l, (caller, caller_base, *argument), (frame, base, as_argument(*formal)));
+                self.pass(
+                    program,
+                    l,
+                    (caller, caller_base, *argument),
+                    (frame, base, as_argument(*formal)),
+                );
             }
         }
         for l in lanes(together) {
@@ -550,21 +601,36 @@ impl Warp {
         }
         let frame_id = self.current;
         let frame = &self.frames[frame_id as usize];
-        let (function, base, parent, call_pc, return_pc) =
-            (frame.function, frame.local_base, frame.parent, frame.call_pc, frame.return_pc);
+        let (function, base, parent, call_pc, return_pc) = (
+            frame.function,
+            frame.local_base,
+            frame.parent,
+            frame.call_pc,
+            frame.return_pc,
+        );
         if parent == NO_FRAME {
             self.leave(cx, active);
             return Ok(Flow::Split);
         }
-        let (caller, caller_base) = (self.frames[parent as usize].function, self.frames[parent as usize].local_base);
-        let call = program.functions[caller as usize].as_ref().and_then(|c| match &c.insts[call_pc as usize].op {
-            Op::Call(call) => Some(call),
-            _ => None,
-        });
+        let (caller, caller_base) = (
+            self.frames[parent as usize].function,
+            self.frames[parent as usize].local_base,
+        );
+        let call = program.functions[caller as usize]
+            .as_ref()
+            .and_then(|c| match &c.insts[call_pc as usize].op {
+                Op::Call(call) => Some(call),
+                _ => None,
+            });
         if let (Some(call), Some(code)) = (call, &program.functions[function as usize]) {
             for (result, formal) in call.results.iter().zip(&code.returns) {
                 for l in lanes(active) {
-                    self.pass(program, l, (frame_id, base, as_argument(*formal)), (parent, caller_base, *result));
+                    self.pass(
+                        program,
+                        l,
+                        (frame_id, base, as_argument(*formal)),
+                        (parent, caller_base, *result),
+                    );
                 }
             }
         }

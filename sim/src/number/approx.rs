@@ -52,7 +52,11 @@ pub fn sqrt(x: u32) -> u32 {
 pub fn div(a: u32, b: u32, full: bool) -> u32 {
     let (x, y) = (of(a), of(b));
     if !full && y.is_finite() && y.abs() > 2f64.powi(126) {
-        return if x.is_finite() { (a ^ b) & 0x8000_0000 } else { to(x * 0.0) };
+        return if x.is_finite() {
+            (a ^ b) & 0x8000_0000
+        } else {
+            to(x * 0.0)
+        };
     }
     to(x / y)
 }

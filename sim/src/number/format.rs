@@ -16,19 +16,54 @@ pub struct Format {
 }
 
 /// IEEE binary64.
-pub const F64: Format = Format { exponent_bits: 11, fraction_bits: 52, padding_bits: 0, finite: false };
+pub const F64: Format = Format {
+    exponent_bits: 11,
+    fraction_bits: 52,
+    padding_bits: 0,
+    finite: false,
+};
 /// IEEE binary32.
-pub const F32: Format = Format { exponent_bits: 8, fraction_bits: 23, padding_bits: 0, finite: false };
+pub const F32: Format = Format {
+    exponent_bits: 8,
+    fraction_bits: 23,
+    padding_bits: 0,
+    finite: false,
+};
 /// tf32 in its 32-bit container.
-pub const TF32: Format = Format { exponent_bits: 8, fraction_bits: 10, padding_bits: 13, finite: false };
+pub const TF32: Format = Format {
+    exponent_bits: 8,
+    fraction_bits: 10,
+    padding_bits: 13,
+    finite: false,
+};
 /// IEEE binary16.
-pub const F16: Format = Format { exponent_bits: 5, fraction_bits: 10, padding_bits: 0, finite: false };
+pub const F16: Format = Format {
+    exponent_bits: 5,
+    fraction_bits: 10,
+    padding_bits: 0,
+    finite: false,
+};
 /// bfloat16.
-pub const BF16: Format = Format { exponent_bits: 8, fraction_bits: 7, padding_bits: 0, finite: false };
+pub const BF16: Format = Format {
+    exponent_bits: 8,
+    fraction_bits: 7,
+    padding_bits: 0,
+    finite: false,
+};
 /// 8-bit `e4m3`: no infinity, NaN is all ones.
-pub const E4M3: Format = Format { exponent_bits: 4, fraction_bits: 3, padding_bits: 0, finite: true };
+pub const E4M3: Format = Format {
+    exponent_bits: 4,
+    fraction_bits: 3,
+    padding_bits: 0,
+    finite: true,
+};
 /// 8-bit `e5m2`.
-pub const E5M2: Format = Format { exponent_bits: 5, fraction_bits: 2, padding_bits: 0, finite: false };
+pub const E5M2: Format = Format {
+    exponent_bits: 5,
+    fraction_bits: 2,
+    padding_bits: 0,
+    finite: false,
+};
 
 impl Format {
     /// Exponent bias.
@@ -44,7 +79,11 @@ impl Format {
     }
     /// Bits of infinity, or of the largest number where there is none.
     pub const fn infinity(self) -> u64 {
-        if self.finite { self.largest() } else { self.exponent_mask() << (self.fraction_bits + self.padding_bits) }
+        if self.finite {
+            self.largest()
+        } else {
+            self.exponent_mask() << (self.fraction_bits + self.padding_bits)
+        }
     }
     /// Bits of the largest finite number.
     pub const fn largest(self) -> u64 {
@@ -61,7 +100,11 @@ impl Format {
     /// Whether the bits are a NaN.
     pub fn is_nan(self, bits: u64) -> bool {
         let magnitude = bits & (self.sign_bit() - 1);
-        if self.finite { magnitude == self.nan() } else { magnitude > self.infinity() }
+        if self.finite {
+            magnitude == self.nan()
+        } else {
+            magnitude > self.infinity()
+        }
     }
     /// Whether the bits are an infinity.
     pub fn is_infinite(self, bits: u64) -> bool {
@@ -76,9 +119,17 @@ impl Format {
         let negative = bits >> (self.fraction_bits + self.exponent_bits) & 1 != 0;
         let lowest = 1 - self.bias() - self.fraction_bits as i32;
         if exponent == 0 {
-            Soft { negative, significand: u128::from(fraction), exponent: lowest }
+            Soft {
+                negative,
+                significand: u128::from(fraction),
+                exponent: lowest,
+            }
         } else {
-            Soft { negative, significand: u128::from(fraction | 1 << self.fraction_bits), exponent: lowest + exponent - 1 }
+            Soft {
+                negative,
+                significand: u128::from(fraction | 1 << self.fraction_bits),
+                exponent: lowest + exponent - 1,
+            }
         }
     }
 
@@ -127,7 +178,11 @@ impl Format {
         let (mut value, rest, half) = if shift <= 0 {
             (soft.significand << -shift, 0, 1)
         } else if shift < 128 {
-            (soft.significand >> shift, soft.significand & ((1u128 << shift) - 1), 1u128 << (shift - 1))
+            (
+                soft.significand >> shift,
+                soft.significand & ((1u128 << shift) - 1),
+                1u128 << (shift - 1),
+            )
         } else {
             (0, 1, 2)
         };
@@ -172,7 +227,9 @@ mod tests {
     fn nearest_agrees_with_the_host() {
         let mut state = 1u64;
         for _ in 0..200_000 {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
             let x = f64::from_bits(state ^ state >> 29);
             if x.is_nan() {
                 continue;
@@ -180,8 +237,16 @@ mod tests {
             assert_eq!(F32.from_f64(x, Rounding::Nearest) as u32, (x as f32).to_bits(), "{x:e}");
             let single = f32::from_bits((state >> 20) as u32);
             if !single.is_nan() {
-                assert_eq!(F16.from_f64(single.into(), Rounding::Nearest) as u16, ::half::f16::from_f32(single).to_bits(), "{single:e}");
-                assert_eq!(BF16.from_f64(single.into(), Rounding::Nearest) as u16, ::half::bf16::from_f32(single).to_bits(), "{single:e}");
+                assert_eq!(
+                    F16.from_f64(single.into(), Rounding::Nearest) as u16,
+                    ::half::f16::from_f32(single).to_bits(),
+                    "{single:e}"
+                );
+                assert_eq!(
+                    BF16.from_f64(single.into(), Rounding::Nearest) as u16,
+                    ::half::bf16::from_f32(single).to_bits(),
+                    "{single:e}"
+                );
                 assert_eq!(F32.to_f64(single.to_bits().into()), f64::from(single));
             }
         }
@@ -189,7 +254,12 @@ mod tests {
 
     #[test]
     fn directed_modes_bracket_the_value() {
-        for (x, down, up) in [(1.0 + 1e-12, 0x3f800000, 0x3f800001), (-1.0 - 1e-12, 0xbf800001, 0xbf800000), (1e300, 0x7f7fffff, 0x7f800000), (1e-300, 0, 1)] {
+        for (x, down, up) in [
+            (1.0 + 1e-12, 0x3f800000, 0x3f800001),
+            (-1.0 - 1e-12, 0xbf800001, 0xbf800000),
+            (1e300, 0x7f7fffff, 0x7f800000),
+            (1e-300, 0, 1),
+        ] {
             assert_eq!(F32.from_f64(x, Rounding::Down), down);
             assert_eq!(F32.from_f64(x, Rounding::Up), up);
         }

@@ -111,7 +111,13 @@ pub fn extreme(half: Half, a: u32, b: u32, flush: bool, max: bool, nan: bool, xo
     } else if b_nan {
         a
     } else {
-        let key = |v: u32| if v & 0x8000 != 0 { -((v & 0x7fff) as i32) - 1 } else { v as i32 };
+        let key = |v: u32| {
+            if v & 0x8000 != 0 {
+                -((v & 0x7fff) as i32) - 1
+            } else {
+                v as i32
+            }
+        };
         if (key(a) > key(b)) == max { a } else { b }
     };
     chosen | sign

@@ -23,7 +23,11 @@ impl Soft {
             return self;
         }
         let shift = self.significand.leading_zeros() - (127 - TOP);
-        Soft { significand: self.significand << shift, exponent: self.exponent - shift as i32, ..self }
+        Soft {
+            significand: self.significand << shift,
+            exponent: self.exponent - shift as i32,
+            ..self
+        }
     }
 
     /// Product; both significands have at most 63 bits.
@@ -38,7 +42,11 @@ impl Soft {
     /// Sum. An exact zero from operands of different sign is negative when rounding down and positive otherwise.
     pub fn plus(self, other: Soft, rounding: Rounding) -> Soft {
         if self.significand == 0 && other.significand == 0 {
-            let negative = if self.negative == other.negative { self.negative } else { rounding == Rounding::Down };
+            let negative = if self.negative == other.negative {
+                self.negative
+            } else {
+                rounding == Rounding::Down
+            };
             return Soft { negative, ..self };
         }
         if self.significand == 0 {
@@ -48,24 +56,39 @@ impl Soft {
             return self;
         }
         let (a, b) = (self.raised(), other.raised());
-        let (big, small) = if (a.exponent, a.significand) >= (b.exponent, b.significand) { (a, b) } else { (b, a) };
+        let (big, small) = if (a.exponent, a.significand) >= (b.exponent, b.significand) {
+            (a, b)
+        } else {
+            (b, a)
+        };
         let distance = (big.exponent - small.exponent) as u32;
         let shifted = if distance >= 127 {
             1
         } else {
             small.significand >> distance | u128::from(small.significand & ((1 << distance) - 1) != 0)
         };
-        let significand =
-            if big.negative == small.negative { big.significand + shifted } else { big.significand - shifted };
-        let negative = if significand == 0 { rounding == Rounding::Down } else { big.negative };
-        Soft { negative, significand, exponent: big.exponent }
+        let significand = if big.negative == small.negative {
+            big.significand + shifted
+        } else {
+            big.significand - shifted
+        };
+        let negative = if significand == 0 {
+            rounding == Rounding::Down
+        } else {
+            big.negative
+        };
+        Soft {
+            negative,
+            significand,
+            exponent: big.exponent,
+        }
     }
 
     /// Quotient of numbers of at most 53 bits; the divisor is not 0.
     pub fn over(self, other: Soft) -> Soft {
         let numerator = self.raised();
         let quotient = numerator.significand / other.significand;
-        let sticky = u128::from(numerator.significand % other.significand != 0);
+        let sticky = u128::from(!numerator.significand.is_multiple_of(other.significand));
         Soft {
             negative: self.negative != other.negative,
             significand: quotient << 1 | sticky,
@@ -77,11 +100,19 @@ impl Soft {
     pub fn root(self) -> Soft {
         let mut raised = self.raised();
         if raised.exponent & 1 != 0 {
-            raised = Soft { significand: raised.significand << 1, exponent: raised.exponent - 1, ..raised };
+            raised = Soft {
+                significand: raised.significand << 1,
+                exponent: raised.exponent - 1,
+                ..raised
+            };
         }
         let root = raised.significand.isqrt();
         let sticky = u128::from(root * root != raised.significand);
-        Soft { negative: self.negative, significand: root << 1 | sticky, exponent: raised.exponent / 2 - 1 }
+        Soft {
+            negative: self.negative,
+            significand: root << 1 | sticky,
+            exponent: raised.exponent / 2 - 1,
+        }
     }
 }
 
@@ -90,7 +121,11 @@ fn finite(format: Format, bits: u64) -> bool {
 }
 
 fn host(format: Format, x: f64) -> u64 {
-    if format == F64 { x.to_bits() } else { format.from_f64(x, Rounding::Nearest) }
+    if format == F64 {
+        x.to_bits()
+    } else {
+        format.from_f64(x, Rounding::Nearest)
+    }
 }
 
 /// `a + b` with any rounding mode.
@@ -116,7 +151,13 @@ pub fn fma(format: Format, a: u64, b: u64, c: u64, rounding: Rounding) -> u64 {
         let (x, y, z) = (format.to_f64(a), format.to_f64(b), format.to_f64(c));
         return host(format, x.mul_add(y, z));
     }
-    format.pack(format.unpack(a).times(format.unpack(b)).plus(format.unpack(c), rounding), rounding)
+    format.pack(
+        format
+            .unpack(a)
+            .times(format.unpack(b))
+            .plus(format.unpack(c), rounding),
+        rounding,
+    )
 }
 
 /// `a / b` with any rounding mode.
@@ -126,7 +167,13 @@ pub fn div(format: Format, a: u64, b: u64, rounding: Rounding) -> u64 {
     }
     let a = format.unpack(a);
     if a.significand == 0 {
-        return format.pack(Soft { negative: a.negative != format.unpack(b).negative, ..a }, rounding);
+        return format.pack(
+            Soft {
+                negative: a.negative != format.unpack(b).negative,
+                ..a
+            },
+            rounding,
+        );
     }
     format.pack(a.over(format.unpack(b)), rounding)
 }
@@ -163,7 +210,9 @@ mod tests {
     use super::*;
 
     fn random(state: &mut u64) -> u64 {
-        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        *state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         *state ^ *state >> 31
     }
 
@@ -189,8 +238,14 @@ mod tests {
             let (p, q) = (f32::from_bits(a as u32), f32::from_bits(b as u32));
             let same = |soft: u32, host: f32| assert!(soft == host.to_bits() || host.is_nan(), "{p:e} {q:e}");
             same(single::add(a as u32, b as u32, Rounding::Nearest), p + q);
-            same(single::fma(a as u32, b as u32, c as u32, Rounding::Nearest), p.mul_add(q, f32::from_bits(c as u32)));
-            same(div(F32, a & 0xffff_ffff, b & 0xffff_ffff, Rounding::Nearest) as u32, p / q);
+            same(
+                single::fma(a as u32, b as u32, c as u32, Rounding::Nearest),
+                p.mul_add(q, f32::from_bits(c as u32)),
+            );
+            same(
+                div(F32, a & 0xffff_ffff, b & 0xffff_ffff, Rounding::Nearest) as u32,
+                p / q,
+            );
         }
     }
 

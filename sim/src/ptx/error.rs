@@ -35,9 +35,15 @@ impl PtxError {
         let before = &text[..at];
         let start = before.rfind('\n').map_or(0, |i| i + 1);
         let end = text[at..].find('\n').map_or(text.len(), |i| at + i);
-        let position =
-            Position { line: before.matches('\n').count() as u32 + 1, column: (at - start) as u32 + 1 };
-        let mut from = if at - start > EXCERPT_BYTES / 2 { at - EXCERPT_BYTES / 2 } else { start };
+        let position = Position {
+            line: before.matches('\n').count() as u32 + 1,
+            column: (at - start) as u32 + 1,
+        };
+        let mut from = if at - start > EXCERPT_BYTES / 2 {
+            at - EXCERPT_BYTES / 2
+        } else {
+            start
+        };
         while !text.is_char_boundary(from) {
             from += 1;
         }
@@ -45,16 +51,31 @@ impl PtxError {
         while !text.is_char_boundary(to) {
             to -= 1;
         }
-        let excerpt: String = text[from..to].chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let excerpt: String = text[from..to]
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
         let caret = text[from..at].chars().count();
-        PtxError { position, message: message.into(), excerpt, caret }
+        PtxError {
+            position,
+            message: message.into(),
+            excerpt,
+            caret,
+        }
     }
 }
 
 impl fmt::Display for PtxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Position { line, column } = self.position;
-        write!(f, "PTX {line}:{column}: {}\n  {}\n  {:caret$}^", self.message, self.excerpt, "", caret = self.caret)
+        write!(
+            f,
+            "PTX {line}:{column}: {}\n  {}\n  {:caret$}^",
+            self.message,
+            self.excerpt,
+            "",
+            caret = self.caret
+        )
     }
 }
 

@@ -12,10 +12,26 @@ pub fn parse(text: &str) -> Result<Module<'_>, PtxError> {
         let mut expected: Vec<&str> = error.expected.tokens().filter(|t| !t.starts_with("['")).collect();
         expected.sort_unstable();
         expected.dedup();
-        let found: String = text[error.location.offset..].chars().take_while(|c| !c.is_whitespace()).take(24).collect();
-        let found = if found.is_empty() { "the end".to_owned() } else { format!("`{found}`") };
-        let expected = if expected.is_empty() { "something else".to_owned() } else { expected.join(", ") };
-        PtxError::new(text, error.location.offset, format!("expected {expected}, found {found}"))
+        let found: String = text[error.location.offset..]
+            .chars()
+            .take_while(|c| !c.is_whitespace())
+            .take(24)
+            .collect();
+        let found = if found.is_empty() {
+            "the end".to_owned()
+        } else {
+            format!("`{found}`")
+        };
+        let expected = if expected.is_empty() {
+            "something else".to_owned()
+        } else {
+            expected.join(", ")
+        };
+        PtxError::new(
+            text,
+            error.location.offset,
+            format!("expected {expected}, found {found}"),
+        )
     })
 }
 
@@ -47,7 +63,11 @@ fn check_nesting(text: &str) -> Result<(), PtxError> {
             _ => 0,
         };
         if depth > MAX_NESTING || unary > MAX_NESTING || conditions > MAX_NESTING {
-            return Err(PtxError::new(text, at, format!("brackets or operators nest deeper than {MAX_NESTING}")));
+            return Err(PtxError::new(
+                text,
+                at,
+                format!("brackets or operators nest deeper than {MAX_NESTING}"),
+            ));
         }
         at += 1;
     }
@@ -55,7 +75,9 @@ fn check_nesting(text: &str) -> Result<(), PtxError> {
 }
 
 fn int(text: &str, radix: u32) -> Result<i64, &'static str> {
-    u64::from_str_radix(text, radix).map(|v| v as i64).map_err(|_| "an integer of at most 64 bits")
+    u64::from_str_radix(text, radix)
+        .map(|v| v as i64)
+        .map_err(|_| "an integer of at most 64 bits")
 }
 
 fn small(text: &str) -> Result<u32, &'static str> {
@@ -350,8 +372,14 @@ grammar ptx() for str {
 }
 }
 
-type FunctionParts<'a> =
-    (bool, &'a str, Vec<Variable<'a>>, Vec<Variable<'a>>, Vec<(&'a str, Vec<u32>)>, Option<Vec<Statement<'a>>>);
+type FunctionParts<'a> = (
+    bool,
+    &'a str,
+    Vec<Variable<'a>>,
+    Vec<Variable<'a>>,
+    Vec<(&'a str, Vec<u32>)>,
+    Option<Vec<Statement<'a>>>,
+);
 type Declarator<'a> = (&'a str, Option<u32>, Vec<Option<u64>>, Option<Init<'a>>, usize);
 
 /// What the rules of module scope give.

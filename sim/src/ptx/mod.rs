@@ -2,7 +2,7 @@
 mod error;
 mod grammar;
 
-pub use error::{PtxError, Position};
+pub use error::{Position, PtxError};
 pub use grammar::parse;
 
 /// One `.ptx` text.

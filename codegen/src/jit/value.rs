@@ -27,7 +27,7 @@ impl<'a> Array<'a> {
             )));
         }
         let bytes = dtype.bytes() as usize;
-        if data.as_ptr().align_offset(bytes) != 0 {
+        if !data.is_empty() && data.as_ptr().align_offset(bytes) != 0 {
             return Err(Error::Reference(format!(
                 "the address of an array of {dtype} is not a multiple of {bytes}"
             )));

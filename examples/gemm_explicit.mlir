@@ -6,6 +6,14 @@
 // that both consumers have read them. Tiles past the edges read as zero, and what falls outside C is not stored.
 //
 //   girih run examples/gemm_explicit.mlir --arg A=randn:bf16[512,256] --arg B=randn:bf16[256,384] --arg C=poison:bf16[512,384]
+//
+// Sizes that no tile divides, one block only, and no K at all, whose product is zero:
+// RUN: girih run %s --device sim --arg A=randn:bf16[150,136] --arg B=randn:bf16[136,261] --arg C=poison:bf16[150,261] | FileCheck %s
+// RUN: girih run %s --device sim --arg A=randn:bf16[1,16] --arg B=randn:bf16[16,1] --arg C=poison:bf16[1,1] | FileCheck %s
+// RUN: girih run %s --device sim --arg A=zeros:bf16[4,0] --arg B=zeros:bf16[0,4] --arg C=poison:bf16[4,4] | FileCheck %s --check-prefix=ZERO
+// CHECK: gemm: ran on
+// CHECK-NEXT: right: C:
+// ZERO: right: C: all 16 elements are exact
 
 module attributes {tile.target = "sm_90a"} {
 

@@ -100,11 +100,6 @@ int cuFuncSetAttribute(void *function, int attribute, int value) {
   if (attribute == 8) shared_limit = value;
   return function == &function_storage ? OK : INVALID_VALUE;
 }
-int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *size) {
-  static const size_t sizes[] = {8, 8, 8, 4, 128};
-  if (function != &function_storage || index >= 5) return INVALID_VALUE;
-  return *offset = 0, *size = sizes[index], OK;
-}
 
 /* A map is the fields that matter here, in order. */
 int cuTensorMapEncodeTiled(uint64_t *map, int type, unsigned rank, void *address, const uint64_t *dims,

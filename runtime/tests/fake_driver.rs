@@ -79,7 +79,11 @@ fn ptx(body: &str) -> String {
             dynamic_shared_bytes: 100_000,
         }],
     };
-    manifest.to_ptx_comment() + &format!(".version 8.0\n.target sm_90a\n.visible .entry scale() {{ {body} }}\n")
+    manifest.to_ptx_comment()
+        + &format!(
+            ".version 8.0\n.target sm_90a\n.visible .entry scale(.param .u64 x, .param .u64 y, .param .u64 n, .param .f32 factor, \
+         .param .align 64 .b8 map[128]) {{ {body} }}\n"
+        )
 }
 
 struct Machine {

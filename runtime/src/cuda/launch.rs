@@ -1,5 +1,8 @@
 //! Modules, functions and launches in whatever context is current.
-use super::driver::{check, spell, version};
+use super::{
+    driver::{check, spell, version},
+    parameters::entry_parameters,
+};
 use cudarc::driver::{result, sys};
 use girih_core::device::{DeviceError, Launch, Result};
 use std::{
@@ -25,14 +28,14 @@ unsafe impl Sync for Function {}
 pub(super) struct Module {
     handle: sys::CUmodule,
     functions: BTreeMap<String, Entry>,
+    /// Bytes of each parameter that each kernel declares.
+    parameters: BTreeMap<String, Vec<usize>>,
 }
 
 /// A function and what it was set up for.
 struct Entry {
     function: Function,
     dynamic_shared_bytes: u32,
-    /// Bytes of each parameter that the compiled kernel has.
-    parameter_bytes: Vec<usize>,
 }
 
 // SAFETY: as for `Function`.
@@ -81,6 +84,7 @@ impl Module {
         Ok(Module {
             handle,
             functions: BTreeMap::new(),
+            parameters: entry_parameters(ptx),
         })
     }
 
@@ -95,7 +99,7 @@ impl Module {
         if let Some(entry) = self.functions.get(launch.kernel)
             && entry.dynamic_shared_bytes == launch.dynamic_shared_bytes
         {
-            check_parameters(launch, &entry.parameter_bytes)?;
+            check_parameters(launch, self.parameters.get(launch.kernel))?;
             return Ok(entry.function);
         }
         let name = CString::new(launch.kernel).map_err(|_| DeviceError::new("a kernel's name contains a zero byte"))?;
@@ -129,31 +133,18 @@ impl Module {
         let entry = Entry {
             function: Function(handle),
             dynamic_shared_bytes: launch.dynamic_shared_bytes,
-            parameter_bytes: parameter_bytes(handle)?,
         };
-        check_parameters(launch, &entry.parameter_bytes)?;
+        check_parameters(launch, self.parameters.get(launch.kernel))?;
         let function = entry.function;
         self.functions.insert(launch.kernel.to_owned(), entry);
         Ok(function)
     }
 }
 
-/// Bytes of each parameter of a compiled kernel.
-fn parameter_bytes(function: sys::CUfunction) -> Result<Vec<usize>> {
-    let mut sizes = Vec::new();
-    loop {
-        let (mut offset, mut size) = (0, 0);
-        // SAFETY: the function is loaded; two numbers are written. An index past the last parameter is refused.
-        match unsafe { sys::cuFuncGetParamInfo(function, sizes.len(), &mut offset, &mut size) } {
-            sys::CUresult::CUDA_SUCCESS => sizes.push(size),
-            sys::CUresult::CUDA_ERROR_INVALID_VALUE => return Ok(sizes),
-            other => check("cuFuncGetParamInfo", other.result())?,
-        }
-    }
-}
-
 /// The driver reads as many parameters as the kernel has, whatever the launch gives, so the two must agree.
-fn check_parameters(launch: &Launch<'_>, expected: &[usize]) -> Result<()> {
+fn check_parameters(launch: &Launch<'_>, expected: Option<&Vec<usize>>) -> Result<()> {
+    // A kernel that the driver finds and the text does not declare cannot be: names are looked up exactly.
+    let expected = expected.map_or(&[][..], Vec::as_slice);
     if launch.params.iter().map(Vec::len).eq(expected.iter().copied()) {
         return Ok(());
     }

@@ -5,6 +5,7 @@
 mod driver;
 mod external;
 mod launch;
+mod parameters;
 mod tensor_map;
 mod timing;
 

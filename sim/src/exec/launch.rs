@@ -1,4 +1,5 @@
 //! A launch: checks, the schedule of clusters over host threads, and errors with their place.
+use super::asynchronous::Pending;
 use super::barrier::NamedBarrier;
 use super::collective::Rendezvous;
 use super::shared::SharedMemory;
@@ -163,6 +164,9 @@ fn new_cluster(grid: &Grid<'_>, index: u64) -> Cluster {
         effects: 0,
         timeouts: false,
         idle_rounds: 0,
+        round: 0,
+        pending: Vec::new(),
+        awaited: Vec::new(),
     };
     for rank in 0..size {
         let inside = position(rank.into(), shape.cluster);
@@ -233,6 +237,8 @@ fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError
                 cluster.blocks[block].warps[number] = warp;
             }
         }
+        let settled = cluster.settle_round(grid.memory, progress == 0, !alive);
+        settled.map_err(|(fault, pending)| late_fault(cluster, fault, &pending))?;
         if !alive {
             return Ok(true);
         }
@@ -245,30 +251,34 @@ fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError
                 progress > 0,
             ));
         }
-        if cluster.timeouts {
-            cluster.idle_rounds = if cluster.effects == effects {
-                cluster.idle_rounds + 1
-            } else {
-                0
-            };
-        }
+        let changed = cluster.effects != effects;
+        cluster.idle_rounds = match (changed, cluster.timeouts) {
+            (true, _) => 0,
+            (false, true) => cluster.idle_rounds + 1,
+            (false, false) => cluster.idle_rounds,
+        };
         cluster.timeouts = false;
-        if progress == 0 || cluster.idle_rounds > 0 && timed && cluster.effects == effects {
+        if !changed && (progress == 0 || cluster.idle_rounds > 0 && timed) {
             if !timed || cluster.idle_rounds > IDLE_ROUNDS {
-                return Err(stuck(
-                    grid,
-                    cluster,
-                    "deadlock: every thread of the block or cluster waits",
-                    false,
-                ));
+                let what = "deadlock: every thread of the block or cluster waits";
+                return Err(stuck(grid, cluster, what, false));
             }
             cluster.timeouts = true;
-        } else if cluster.effects != effects {
-            cluster.idle_rounds = 0;
         }
         if total >= SLICE {
             return Ok(false);
         }
+    }
+}
+
+/// The error of a copy that failed when it happened.
+fn late_fault(cluster: &Cluster, fault: Fault, pending: &Pending) -> LaunchError {
+    let (block, warp, lane) = pending.owner;
+    let tid = cluster.blocks[block].warps[warp].identity.as_ref().map(|i| i.tid[lane]);
+    LaunchError {
+        fault,
+        line: pending.line,
+        place: tid.map(|tid| (cluster.blocks[block].index, tid)),
     }
 }
 

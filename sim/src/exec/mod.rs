@@ -3,6 +3,7 @@
 //! A cluster is executed by one host thread at a time, so that its shared memory and barriers need no locks; clusters run
 //! in parallel and take turns, as many at once as the hardware could hold, so that blocks that wait for each other make
 //! progress together.
+mod asynchronous;
 mod atomic;
 mod barrier;
 mod collective;
@@ -18,6 +19,7 @@ pub use launch::{LaunchError, LaunchShape, run};
 use crate::isa::Program;
 use crate::memory::GlobalMemory;
 use crate::texture::Objects;
+use asynchronous::Pending;
 use barrier::NamedBarrier;
 use collective::Rendezvous;
 use shared::SharedMemory;
@@ -96,6 +98,12 @@ pub struct Cluster {
     timeouts: bool,
     /// Rounds of giving up without an effect between.
     idle_rounds: u32,
+    /// Rounds of the scheduler so far.
+    round: u64,
+    /// Copies that have not happened yet.
+    pending: Vec<Pending>,
+    /// Barriers that threads wait for in this round.
+    awaited: Vec<u64>,
 }
 
 /// What a warp executes in.

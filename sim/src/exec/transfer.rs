@@ -1,7 +1,6 @@
-//! Asynchronous copies, mbarriers and tensor maps. A copy takes effect where it is issued, which is one of the orders that
-//! PTX allows.
+//! The issue of asynchronous copies, mbarriers and tensor maps.
 use super::Context;
-use super::atomic;
+use super::asynchronous::{Completion, Copy, Pending, named};
 use super::memory::{Generic, resolve};
 use super::registers::{holds, put_mask};
 use super::shared::ClusterShared;
@@ -13,7 +12,7 @@ use crate::tma::{self, LoadMode};
 use crate::transfer::{MbarrierOp, TensorMode, Transfer};
 use girih_core::tensor_map::TensorMap;
 
-fn illegal(message: impl Into<String>) -> Fault {
+pub(super) fn illegal(message: impl Into<String>) -> Fault {
     Fault::new(FaultKind::IllegalInstruction, message)
 }
 
@@ -41,7 +40,7 @@ fn change<T>(
     }
 }
 
-fn complete(shared: &dyn Bytes, addr: u64, bytes: u64) -> Result<(), Fault> {
+pub(super) fn complete(shared: &dyn Bytes, addr: u64, bytes: u64) -> Result<(), Fault> {
     change(shared, addr, |b| Ok((b.complete_tx(bytes as u32)?, ())))
 }
 
@@ -70,7 +69,26 @@ impl Warp {
         cx.cluster.effects += 1;
         for l in lanes(active) {
             self.lane = l;
-            self.transfer_lane(cx, transfer, l)?;
+            self.pc[l] = self.at;
+            if let Some((completion, copy)) = self.copy(cx, transfer, l)? {
+                let group = if completion == Completion::Group {
+                    self.groups[l].0
+                } else {
+                    self.groups[l].1
+                };
+                let owner = (cx.block, self.number(), l);
+                let (line, round) = (self.line(cx.grid.program, l), cx.cluster.round);
+                cx.cluster.pending.push(Pending {
+                    owner,
+                    line,
+                    completion,
+                    group,
+                    round,
+                    copy,
+                });
+            } else if !self.group(cx, transfer, l)? {
+                self.transfer_lane(cx, transfer, l)?;
+            }
         }
         Ok(Flow::Next)
     }
@@ -87,11 +105,11 @@ impl Warp {
         for l in lanes(active) {
             self.lane = l;
             let (_, addr) = resolve(space, self.address(cx, address, l));
+            aligned(addr, 8)?;
             let shared = ClusterShared {
                 blocks: &cx.cluster.blocks,
                 own: cx.block,
             };
-            aligned(addr, 8)?;
             let mut bytes = [0; 8];
             shared.read(addr, &mut bytes)?;
             let barrier = Barrier::from_bits(u64::from_le_bytes(bytes))
@@ -103,6 +121,12 @@ impl Warp {
                 barrier.is_complete(Token::from_bits(token))
             };
             over |= u32::from(done) << l;
+            if !done {
+                let barrier = named(addr, cx.block);
+                if !cx.cluster.awaited.contains(&barrier) {
+                    cx.cluster.awaited.push(barrier);
+                }
+            }
         }
         if over != active && suspends && !cx.cluster.timeouts {
             self.timed = true;
@@ -122,25 +146,25 @@ impl Warp {
         Ok(Flow::Split)
     }
 
-    fn transfer_lane(&mut self, cx: &mut Context<'_, '_>, transfer: &Transfer, l: usize) -> Result<(), Fault> {
+    /// The copy that an instruction issues, with the way to wait for it; nothing for other instructions.
+    fn copy(&self, cx: &Context<'_, '_>, transfer: &Transfer, l: usize) -> Result<Option<(Completion, Copy)>, Fault> {
         let program: &Program = cx.grid.program;
-        let global = cx.grid.memory;
-        let shared = ClusterShared {
-            blocks: &cx.cluster.blocks,
-            own: cx.block,
-        };
         let value = |v: Value| self.read(program, l, v);
         let at = |a: &Address| self.address(cx, a, l);
         // A shared address of a bulk instruction, however it was written.
         let shared_at = |a: &Address| {
             let addr = at(a);
-            if addr >= SHARED_WINDOW {
-                addr - SHARED_WINDOW
-            } else {
-                addr
-            }
+            named(
+                if addr >= SHARED_WINDOW {
+                    addr - SHARED_WINDOW
+                } else {
+                    addr
+                },
+                cx.block,
+            )
         };
-        match transfer {
+        let coordinates = |coords: &[Value]| coords.iter().map(|c| value(*c) as i32).collect::<Vec<_>>();
+        Ok(Some(match transfer {
             Transfer::Copy {
                 dst,
                 src,
@@ -149,42 +173,32 @@ impl Warp {
                 src_bytes,
                 ignore,
             } => {
-                let (dst, src) = (shared_at(dst), at(src));
-                let n = *bytes as usize;
-                aligned(dst, n as u64)?;
+                let (dst, src, total) = (shared_at(dst), at(src), *bytes as usize);
+                aligned(dst, total as u64)?;
                 let skip = ignore.is_some_and(|p| holds(&self.frame().regs, &program.pool, p) >> l & 1 != 0);
-                let wanted = if skip {
+                let bytes = if skip {
                     0
                 } else {
-                    src_bytes.map_or(n as u64, value) as usize
+                    src_bytes.map_or(total as u64, value) as usize
                 };
-                if wanted > n {
-                    return Err(illegal(format!("cp.async of {n} bytes with a source size of {wanted}")));
+                if bytes > total {
+                    return Err(illegal(format!(
+                        "cp.async of {total} bytes with a source size of {bytes}"
+                    )));
                 }
-                let mut buffer = [0; 16];
-                if wanted > 0 {
-                    aligned(src, n as u64)?;
-                    let memory = Generic {
-                        global,
-                        shared: &shared,
+                if bytes > 0 {
+                    aligned(src, total as u64)?;
+                }
+                (
+                    Completion::Group,
+                    Copy::Small {
+                        dst,
+                        src,
                         space: *src_space,
-                    };
-                    memory.read(src, &mut buffer[..wanted])?;
-                }
-                shared.write(dst, &buffer[..n])?;
-            }
-            Transfer::Commit | Transfer::Wait(_) | Transfer::WaitAll | Transfer::BulkCommit | Transfer::BulkWait(_) => {
-            }
-            Transfer::ArriveAfterCopies {
-                address,
-                space,
-                increment,
-            } => {
-                let (_, addr) = resolve(*space, at(address));
-                if !increment {
-                    change(&shared, addr, |b| b.arrive(1).map(|(b, _)| (b, ())))?;
-                }
-                // Without `.noinc` the pending count first rises by one: together they change nothing.
+                        bytes,
+                        total,
+                    },
+                )
             }
             Transfer::BulkLoad {
                 dst,
@@ -193,14 +207,10 @@ impl Warp {
                 barrier,
                 blocks,
             } => {
-                let (dst, src, n, barrier) = (shared_at(dst), at(src), value(*bytes), shared_at(barrier));
-                check_bulk(dst, src, n)?;
-                let mut buffer = vec![0; n as usize];
-                global.read(src, &mut buffer)?;
-                for (dst, barrier) in destinations(cx, dst, barrier, blocks.map(value))? {
-                    shared.write(dst, &buffer)?;
-                    complete(&shared, barrier, n)?;
-                }
+                let (dst, src, bytes, barrier) = (shared_at(dst), at(src), value(*bytes), shared_at(barrier));
+                check_bulk(dst, src, bytes)?;
+                let targets = destinations(cx, dst, barrier, blocks.map(value))?;
+                (Completion::Barrier, Copy::Load { src, bytes, targets })
             }
             Transfer::BulkStore {
                 dst,
@@ -208,18 +218,17 @@ impl Warp {
                 bytes,
                 byte_mask,
             } => {
-                let (dst, src, n) = (at(dst), shared_at(src), value(*bytes));
-                check_bulk(src, dst, n)?;
-                let mut buffer = vec![0; n as usize];
-                shared.read(src, &mut buffer)?;
-                match byte_mask.map(value) {
-                    None => global.write(dst, &buffer)?,
-                    Some(mask) => {
-                        for (i, byte) in buffer.iter().enumerate().filter(|(i, _)| mask >> (i % 16) & 1 != 0) {
-                            global.write(dst + i as u64, &[*byte])?;
-                        }
-                    }
-                }
+                let (dst, src, bytes) = (at(dst), shared_at(src), value(*bytes));
+                check_bulk(src, dst, bytes)?;
+                (
+                    Completion::BulkGroup,
+                    Copy::Store {
+                        dst,
+                        src,
+                        bytes,
+                        mask: byte_mask.map(value),
+                    },
+                )
             }
             Transfer::BulkSend {
                 dst,
@@ -227,12 +236,17 @@ impl Warp {
                 bytes,
                 barrier,
             } => {
-                let (dst, src, n, barrier) = (shared_at(dst), shared_at(src), value(*bytes), shared_at(barrier));
-                check_bulk(dst, src, n)?;
-                let mut buffer = vec![0; n as usize];
-                shared.read(src, &mut buffer)?;
-                shared.write(dst, &buffer)?;
-                complete(&shared, barrier, n)?;
+                let (dst, src, bytes, barrier) = (shared_at(dst), shared_at(src), value(*bytes), shared_at(barrier));
+                check_bulk(dst, src, bytes)?;
+                (
+                    Completion::Barrier,
+                    Copy::Send {
+                        dst,
+                        src,
+                        bytes,
+                        barrier,
+                    },
+                )
             }
             Transfer::BulkReduce {
                 op,
@@ -242,32 +256,26 @@ impl Warp {
                 bytes,
                 barrier,
             } => {
-                let n = value(*bytes);
-                let src = shared_at(src);
+                let (src, bytes) = (shared_at(src), value(*bytes));
+                let barrier = barrier.as_ref().map(shared_at);
                 let dst = if barrier.is_some() { shared_at(dst) } else { at(dst) };
-                check_bulk(src, dst, n)?;
-                let target: &dyn Bytes = if barrier.is_some() { &shared } else { global };
-                let size = atomic::bytes(*ty);
-                let mut buffer = vec![0; n as usize];
-                shared.read(src, &mut buffer)?;
-                for (i, part) in buffer.chunks_exact(size).enumerate() {
-                    let mut word = [0; 8];
-                    word[..size].copy_from_slice(part);
-                    let operand = u64::from_le_bytes(word);
-                    let mut undefined = false;
-                    target.update(dst + (i * size) as u64, size, &mut |old| {
-                        atomic::apply(*op, *ty, false, old, operand, 0).unwrap_or_else(|| {
-                            undefined = true;
-                            old
-                        })
-                    })?;
-                    if undefined {
-                        return Err(illegal("the reduction does not go with its type"));
-                    }
-                }
-                if let Some(barrier) = barrier {
-                    complete(&shared, shared_at(barrier), n)?;
-                }
+                check_bulk(src, dst, bytes)?;
+                let completion = if barrier.is_some() {
+                    Completion::Barrier
+                } else {
+                    Completion::BulkGroup
+                };
+                (
+                    completion,
+                    Copy::Reduce {
+                        op: *op,
+                        ty: *ty,
+                        dst,
+                        src,
+                        bytes,
+                        barrier,
+                    },
+                )
             }
             Transfer::TensorLoad {
                 mode,
@@ -278,8 +286,7 @@ impl Warp {
                 barrier,
                 blocks,
             } => {
-                let map = self.tensor_map(cx, at(map))?;
-                let coords: Vec<i32> = coords.iter().map(|c| value(*c) as i32).collect();
+                let map = Box::new(self.tensor_map(cx, at(map))?);
                 let offset = |i: usize| offsets.get(i).map_or(0, |o| value(*o) as u16);
                 let mode = match mode {
                     TensorMode::Tile => LoadMode::Tile,
@@ -296,18 +303,29 @@ impl Warp {
                         offset: offset(1),
                     },
                 };
-                let (dst, barrier) = (shared_at(dst), shared_at(barrier));
-                for (dst, barrier) in destinations(cx, dst, barrier, blocks.map(value))? {
-                    let (memory, dst) = shared.locate(dst)?;
-                    let bytes = tma::load(&map, mode, &coords, global, memory, dst)?;
-                    complete(&shared, barrier, bytes)?;
-                }
+                let targets = destinations(cx, shared_at(dst), shared_at(barrier), blocks.map(value))?;
+                (
+                    Completion::Barrier,
+                    Copy::TensorLoad {
+                        map,
+                        mode,
+                        coords: coordinates(coords),
+                        targets,
+                    },
+                )
             }
             Transfer::TensorStore { mode, map, coords, src } => {
-                let map = self.tensor_map(cx, at(map))?;
-                let coords: Vec<i32> = coords.iter().map(|c| value(*c) as i32).collect();
-                let (memory, src) = shared.locate(shared_at(src))?;
-                tma::store(&map, *mode, &coords, memory, src, global)?;
+                let map = Box::new(self.tensor_map(cx, at(map))?);
+                let (coords, src) = (coordinates(coords), shared_at(src));
+                (
+                    Completion::BulkGroup,
+                    Copy::TensorStore {
+                        map,
+                        mode: *mode,
+                        coords,
+                        src,
+                    },
+                )
             }
             Transfer::TensorReduce {
                 op,
@@ -316,10 +334,76 @@ impl Warp {
                 coords,
                 src,
             } => {
-                let map = self.tensor_map(cx, at(map))?;
-                let coords: Vec<i32> = coords.iter().map(|c| value(*c) as i32).collect();
-                let (memory, src) = shared.locate(shared_at(src))?;
-                tma::reduce(&map, *op, *mode, &coords, memory, src, global)?;
+                let map = Box::new(self.tensor_map(cx, at(map))?);
+                let (coords, src) = (coordinates(coords), shared_at(src));
+                (
+                    Completion::BulkGroup,
+                    Copy::TensorReduce {
+                        map,
+                        op: *op,
+                        mode: *mode,
+                        coords,
+                        src,
+                    },
+                )
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Commits and awaits groups of copies. False for other instructions.
+    fn group(&mut self, cx: &mut Context<'_, '_>, transfer: &Transfer, l: usize) -> Result<bool, Fault> {
+        let (completion, keep) = match transfer {
+            Transfer::Commit => {
+                self.groups[l].0 += 1;
+                return Ok(true);
+            }
+            Transfer::BulkCommit => {
+                self.groups[l].1 += 1;
+                return Ok(true);
+            }
+            Transfer::Wait(n) => (Completion::Group, u64::from(*n)),
+            // Copies that no commit closed are awaited too.
+            Transfer::WaitAll | Transfer::ArriveAfterCopies { .. } => (Completion::Group, 0),
+            Transfer::BulkWait(n) => (Completion::BulkGroup, u64::from(*n)),
+            _ => return Ok(false),
+        };
+        let committed = if completion == Completion::Group {
+            self.groups[l].0
+        } else {
+            self.groups[l].1
+        };
+        let open = matches!(transfer, Transfer::WaitAll | Transfer::ArriveAfterCopies { .. });
+        let end = if open { u64::MAX } else { committed.saturating_sub(keep) };
+        let owner = (cx.block, self.number(), l);
+        let chosen = |p: &Pending| p.owner == owner && p.completion == completion && p.group < end;
+        cx.cluster.settle(cx.grid.memory, chosen).map_err(|(fault, pending)| {
+            let detail = format!("{} (a copy issued at line {})", fault.detail, pending.line);
+            Fault::new(fault.kind, detail)
+        })?;
+        Ok(!matches!(transfer, Transfer::ArriveAfterCopies { .. }))
+    }
+
+    fn transfer_lane(&mut self, cx: &mut Context<'_, '_>, transfer: &Transfer, l: usize) -> Result<(), Fault> {
+        let program: &Program = cx.grid.program;
+        let global = cx.grid.memory;
+        let shared = ClusterShared {
+            blocks: &cx.cluster.blocks,
+            own: cx.block,
+        };
+        let value = |v: Value| self.read(program, l, v);
+        let at = |a: &Address| self.address(cx, a, l);
+        match transfer {
+            Transfer::ArriveAfterCopies {
+                address,
+                space,
+                increment,
+            } => {
+                let (_, addr) = resolve(*space, at(address));
+                // Without `.noinc` the pending count first rises by one: together they change nothing.
+                if !increment {
+                    change(&shared, addr, |b| b.arrive(1).map(|(b, _)| (b, ())))?;
+                }
             }
             Transfer::Mbarrier { op, space, address } => {
                 let (space, addr) = resolve(*space, at(address));
@@ -394,7 +478,7 @@ impl Warp {
                 memory.write(addr, &bytes)?;
             }
             Transfer::CopyMap { dst, src } => {
-                let (dst, src) = (at(dst), shared_at(src));
+                let (dst, (_, src)) = (at(dst), resolve(Space::Generic, at(src)));
                 let mut bytes = [0; tma::DESCRIPTOR_BYTES];
                 shared.read(src, &mut bytes)?;
                 global.write(dst, &bytes)?;
@@ -467,6 +551,8 @@ impl Warp {
                     }
                 }
             }
+            // Copies and groups were handled before.
+            _ => {}
         }
         Ok(())
     }

@@ -93,6 +93,8 @@ pub struct Warp {
     pub at: u32,
     /// Lane of the last access, for messages.
     pub lane: usize,
+    /// Committed groups of each lane: of `cp.async`, of bulk copies.
+    pub groups: [(u64, u64); LANES],
     pub local: Vec<Vec<u8>>,
     pub stack_top: [u32; LANES],
     executed: u64,
@@ -121,6 +123,11 @@ impl Warp {
             warp.stack_top = [code.local_bytes; LANES];
         }
         warp
+    }
+
+    /// Number of the warp in its block.
+    pub fn number(&self) -> usize {
+        self.identity.as_ref().map_or(0, |i| i.warp as usize)
     }
 
     /// The frame of the group being executed.

@@ -1,0 +1,294 @@
+//! Copies that have been issued and not yet happened.
+//!
+//! PTX lets an asynchronous copy happen at any time until something waits for it. Here it happens as late as it may: when
+//! a thread waits for its mbarrier or its group, or when nothing else is left to do. So a program that reads before it
+//! waits, or that overwrites a source too early, gets wrong data here every time and not only now and then.
+use super::atomic;
+use super::memory::Generic;
+use super::shared::ClusterShared;
+use super::transfer::{complete, illegal};
+use super::{Block, Cluster};
+use crate::isa::{AtomicOp, AtomicType, RANK_SHIFT, Space};
+use crate::memory::{Bytes, Fault, GlobalMemory};
+use crate::tma::{self, LoadMode, ReduceOp, StoreMode};
+use girih_core::tensor_map::TensorMap;
+
+/// Rounds of the scheduler after which a copy happens though nobody waits, for programs that poll memory instead.
+const PATIENCE_ROUNDS: u64 = 1024;
+
+/// What a copy does. Shared addresses name their block.
+#[derive(Debug)]
+pub enum Copy {
+    /// `cp.async`: bytes to read, then zeros up to `total`.
+    Small {
+        dst: u64,
+        src: u64,
+        space: Space,
+        bytes: usize,
+        total: usize,
+    },
+    /// Global to shared memory: data and barrier of each destination.
+    Load {
+        src: u64,
+        bytes: u64,
+        targets: Vec<(u64, u64)>,
+    },
+    /// Shared to global memory, bytes of a mask alone.
+    Store {
+        dst: u64,
+        src: u64,
+        bytes: u64,
+        mask: Option<u64>,
+    },
+    /// Shared memory to another block's.
+    Send {
+        dst: u64,
+        src: u64,
+        bytes: u64,
+        barrier: u64,
+    },
+    /// Shared memory into global memory, or with a barrier into another block's.
+    Reduce {
+        op: AtomicOp,
+        ty: AtomicType,
+        dst: u64,
+        src: u64,
+        bytes: u64,
+        barrier: Option<u64>,
+    },
+    /// Tensor to shared memory: data and barrier of each destination.
+    TensorLoad {
+        map: Box<TensorMap>,
+        mode: LoadMode,
+        coords: Vec<i32>,
+        targets: Vec<(u64, u64)>,
+    },
+    /// Shared memory to a tensor.
+    TensorStore {
+        map: Box<TensorMap>,
+        mode: StoreMode,
+        coords: Vec<i32>,
+        src: u64,
+    },
+    /// Shared memory into a tensor.
+    TensorReduce {
+        map: Box<TensorMap>,
+        op: ReduceOp,
+        mode: StoreMode,
+        coords: Vec<i32>,
+        src: u64,
+    },
+}
+
+/// How a thread waits for a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completion {
+    /// By an mbarrier.
+    Barrier,
+    /// `cp.async.wait_group`
+    Group,
+    /// `cp.async.bulk.wait_group`
+    BulkGroup,
+}
+
+/// A copy with the thread that issued it.
+#[derive(Debug)]
+pub struct Pending {
+    /// Block, warp and lane.
+    pub owner: (usize, usize, usize),
+    /// Line of the instruction.
+    pub line: u32,
+    /// How to wait for it.
+    pub completion: Completion,
+    /// Number of its group in its thread.
+    pub group: u64,
+    /// Round in which it was issued.
+    pub round: u64,
+    /// What it does.
+    pub copy: Copy,
+}
+
+impl Copy {
+    fn signals(&self, barriers: &[u64]) -> bool {
+        match self {
+            Copy::Load { targets, .. } | Copy::TensorLoad { targets, .. } => {
+                targets.iter().any(|(_, b)| barriers.contains(b))
+            }
+            Copy::Send { barrier, .. } => barriers.contains(barrier),
+            Copy::Reduce { barrier, .. } => barrier.is_some_and(|b| barriers.contains(&b)),
+            _ => false,
+        }
+    }
+
+    fn happen(&self, blocks: &[Block], own: usize, global: &GlobalMemory) -> Result<(), Fault> {
+        let shared = ClusterShared { blocks, own };
+        match self {
+            Copy::Small {
+                dst,
+                src,
+                space,
+                bytes,
+                total,
+            } => {
+                let mut buffer = [0; 16];
+                if *bytes > 0 {
+                    let memory = Generic {
+                        global,
+                        shared: &shared,
+                        space: *space,
+                    };
+                    memory.read(*src, &mut buffer[..*bytes])?;
+                }
+                shared.write(*dst, &buffer[..*total])
+            }
+            Copy::Load { src, bytes, targets } => {
+                let mut buffer = vec![0; *bytes as usize];
+                global.read(*src, &mut buffer)?;
+                targets.iter().try_for_each(|(dst, barrier)| {
+                    shared.write(*dst, &buffer)?;
+                    complete(&shared, *barrier, *bytes)
+                })
+            }
+            Copy::Store { dst, src, bytes, mask } => {
+                let mut buffer = vec![0; *bytes as usize];
+                shared.read(*src, &mut buffer)?;
+                let Some(mask) = mask else {
+                    return global.write(*dst, &buffer);
+                };
+                let chosen = buffer.iter().enumerate().filter(|(i, _)| mask >> (i % 16) & 1 != 0);
+                chosen
+                    .into_iter()
+                    .try_for_each(|(i, byte)| global.write(dst + i as u64, &[*byte]))
+            }
+            Copy::Send {
+                dst,
+                src,
+                bytes,
+                barrier,
+            } => {
+                let mut buffer = vec![0; *bytes as usize];
+                shared.read(*src, &mut buffer)?;
+                shared.write(*dst, &buffer)?;
+                complete(&shared, *barrier, *bytes)
+            }
+            Copy::Reduce {
+                op,
+                ty,
+                dst,
+                src,
+                bytes,
+                barrier,
+            } => {
+                let target: &dyn Bytes = if barrier.is_some() { &shared } else { global };
+                reduce(&shared, target, (*op, *ty), *src, *dst, *bytes)?;
+                barrier.map_or(Ok(()), |b| complete(&shared, b, *bytes))
+            }
+            Copy::TensorLoad {
+                map,
+                mode,
+                coords,
+                targets,
+            } => targets.iter().try_for_each(|(dst, barrier)| {
+                let (memory, dst) = shared.locate(*dst)?;
+                let bytes = tma::load(map, *mode, coords, global, memory, dst)?;
+                complete(&shared, *barrier, bytes)
+            }),
+            Copy::TensorStore { map, mode, coords, src } => {
+                let (memory, src) = shared.locate(*src)?;
+                tma::store(map, *mode, coords, memory, src, global)
+            }
+            Copy::TensorReduce {
+                map,
+                op,
+                mode,
+                coords,
+                src,
+            } => {
+                let (memory, src) = shared.locate(*src)?;
+                tma::reduce(map, *op, *mode, coords, memory, src, global)
+            }
+        }
+    }
+}
+
+fn reduce(
+    shared: &dyn Bytes,
+    target: &dyn Bytes,
+    (op, ty): (AtomicOp, AtomicType),
+    src: u64,
+    dst: u64,
+    bytes: u64,
+) -> Result<(), Fault> {
+    let size = atomic::bytes(ty);
+    let mut buffer = vec![0; bytes as usize];
+    shared.read(src, &mut buffer)?;
+    for (i, part) in buffer.chunks_exact(size).enumerate() {
+        let mut word = [0; 8];
+        word[..size].copy_from_slice(part);
+        let operand = u64::from_le_bytes(word);
+        let mut undefined = false;
+        target.update(dst + (i * size) as u64, size, &mut |old| {
+            atomic::apply(op, ty, false, old, operand, 0).unwrap_or_else(|| {
+                undefined = true;
+                old
+            })
+        })?;
+        if undefined {
+            return Err(illegal("the reduction does not go with its type"));
+        }
+    }
+    Ok(())
+}
+
+impl Cluster {
+    /// Lets the pending copies that `chosen` names happen, in the order of their issue. An error comes with its copy.
+    pub(super) fn settle(
+        &mut self,
+        global: &GlobalMemory,
+        chosen: impl Fn(&Pending) -> bool,
+    ) -> Result<(), (Fault, Pending)> {
+        if !self.pending.iter().any(&chosen) {
+            return Ok(());
+        }
+        self.effects += 1;
+        for pending in std::mem::take(&mut self.pending) {
+            if !chosen(&pending) {
+                self.pending.push(pending);
+                continue;
+            }
+            if let Err(fault) = pending.copy.happen(&self.blocks, pending.owner.0, global) {
+                return Err((fault, pending));
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the copies happen that threads wait for; all of them when the cluster has `ended`, or is `idle` otherwise.
+    pub(super) fn settle_round(
+        &mut self,
+        global: &GlobalMemory,
+        idle: bool,
+        ended: bool,
+    ) -> Result<(), (Fault, Pending)> {
+        self.round += 1;
+        let awaited = std::mem::take(&mut self.awaited);
+        let round = self.round;
+        let before = self.effects;
+        self.settle(global, |p| {
+            p.copy.signals(&awaited) || round - p.round > PATIENCE_ROUNDS
+        })?;
+        if ended || idle && self.effects == before {
+            self.settle(global, |_| true)?;
+        }
+        Ok(())
+    }
+}
+
+/// A shared address with its block named.
+pub fn named(addr: u64, own: usize) -> u64 {
+    if addr >> RANK_SHIFT == 0 {
+        addr | (own as u64 + 1) << RANK_SHIFT
+    } else {
+        addr
+    }
+}

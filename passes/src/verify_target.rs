@@ -85,6 +85,26 @@ pub fn required_ptx<'c: 'a, 'a>(module: OperationRef<'c, 'a>) -> Option<PtxVersi
     Some(versions.fold(target.first_ptx(), PtxVersion::max))
 }
 
+/// Refuses the ops of `module` whose instructions the target that it names has only in a newer PTX than `version`, all of
+/// them. For those who choose the version themselves; a module that names no target passes.
+pub fn verify_ptx<'c: 'a, 'a>(module: OperationRef<'c, 'a>, version: PtxVersion) -> Res {
+    let mut errors = Errors::default();
+    for op in module.nested_ops() {
+        let Some(target) = target_of(op) else { continue };
+        for feature in features(op) {
+            if let Ok(needed) = feature.legal(target)
+                && needed > version
+            {
+                let m = format!(
+                    "{feature} needs PTX {needed} or later on {target}, found PTX {version}; ask for a newer one, or for none"
+                );
+                errors.op(&op, m);
+            }
+        }
+    }
+    errors.result()
+}
+
 fn verify<'c: 'a, 'a>(op: OperationRef<'c, 'a>, target: Target, errors: &mut Errors) {
     for feature in features(op) {
         if let Err(illegal) = feature.legal(target) {

@@ -7,3 +7,4 @@ mod manifest;
 mod ptx;
 mod ptxas;
 mod support;
+mod versions;

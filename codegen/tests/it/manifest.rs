@@ -10,7 +10,7 @@ use girih_ir::{diag, module, prelude::*};
 use melior::dialect::DialectRegistry;
 use pretty_assertions::assert_eq;
 
-fn context() -> Context {
+pub fn context() -> Context {
     let registry = DialectRegistry::new();
     girih_ir::upstream::register_minimal_dialects(&registry);
     girih_dialects::tile::TILE.register(&registry);

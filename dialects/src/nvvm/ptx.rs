@@ -121,7 +121,7 @@ impl<'c> Emit<'c, '_> {
     }
     /// Whether the phase of `parity` (`i1`) has completed.
     pub fn mbarrier_test_wait(&self, barrier: V<'c>, parity: V<'c>) -> V<'c> {
-        let text = "{\n\t.reg .pred done;\n\tmbarrier.test_wait.parity.shared::cta.b64 done, [$1], $2;\n\tselp.b32 $0, 1, 0, done;\n\t}";
+        let text = "{\n\t.reg .pred done;\n\tmbarrier.test_wait.parity.shared.b64 done, [$1], $2;\n\tselp.b32 $0, 1, 0, done;\n\t}";
         let inputs = [
             AsmOperand {
                 constraint: "r",

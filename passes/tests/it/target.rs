@@ -3,7 +3,7 @@ use crate::support::{context, kernel, run_ok, says};
 use girih_core::target::{Feature, PtxVersion, Target};
 use girih_dialects::tile::{features, op_definitions};
 use girih_ir::module;
-use girih_passes::verify_target::required_ptx;
+use girih_passes::verify_target::{required_ptx, verify_ptx};
 use pretty_assertions::assert_eq;
 
 fn ptx(target: &str, body: &str) -> Option<PtxVersion> {
@@ -38,6 +38,24 @@ fn the_version_is_the_newest_that_an_op_needs() {
     assert_eq!(ptx("sm_80", wait), Some(PtxVersion(7, 1)));
     assert_eq!(ptx("sm_90", "%e = tile.elect"), Some(PtxVersion(8, 0)));
     assert_eq!(ptx("sm_103a", "%e = tile.elect"), Some(PtxVersion(8, 8)));
+}
+
+#[test]
+fn a_version_that_is_too_old_is_refused_at_each_op() {
+    let context = context();
+    let source = kernel("sm_90", "%e = tile.elect\ntile.fence cluster");
+    let module = module::parse(&context, source.as_bytes(), "t.mlir").expect("the kernel is right");
+    let check = |version| module::collect_diagnostics(&context, || verify_ptx(module.as_operation(), version));
+    let (verdict, said) = check(PtxVersion(7, 8));
+    assert!(verdict.is_err());
+    assert_eq!(
+        said.iter().map(|m| m.to_string()).collect::<Vec<_>>(),
+        [
+            "t.mlir:6:6: error: 'tile.elect' op elect.sync needs PTX 8.0 or later on sm_90, found PTX 7.8; ask for a newer one, \
+          or for none"
+        ]
+    );
+    assert_eq!(check(PtxVersion(8, 0)), (Ok(()), vec![]));
 }
 
 #[test]

@@ -53,7 +53,7 @@ pub fn manifest<'c: 'a, 'a>(module: OperationRef<'c, 'a>, target: Target) -> Res
 
 fn kernel<'c: 'a, 'a>(module: OperationRef<'c, 'a>, entry: Entry<'c, 'a>) -> Res<Kernel> {
     let (op, mut errors) = (entry.op(), Errors::default());
-    let launch = errors.merge(host::launch(entry.launch()));
+    let launch = errors.merge(host::launch(op, entry.launch()));
     let maps = launch.as_ref().map(|l| &l.maps[..]).unwrap_or_default();
     let arguments = entry.launch().entry().map(|b| b.argument_values()).unwrap_or_default();
     let names = entry.arg_names();

@@ -117,7 +117,7 @@ fn verify<'c: 'a, 'a>(op: OperationRef<'c, 'a>, target: Target, errors: &mut Err
         }
     } else if let Some(kernel) = op.cast::<Kernel>() {
         verify_limits(kernel, target, errors);
-        errors.merge(host::launch(kernel.launch()));
+        errors.merge(host::launch(op, kernel.launch()));
     }
 }
 

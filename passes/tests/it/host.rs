@@ -36,12 +36,9 @@ fn expression(op: &str, from: &str, to: &str) -> Expr {
     );
     let c = context();
     let module = module::parse(&c, source.as_bytes(), "t.mlir").expect("the kernel is right");
-    let kernel = module
-        .as_operation()
-        .nested_ops()
-        .into_iter()
-        .find_map(|op| op.cast::<Kernel>());
-    let launch = host::launch(kernel.expect("a kernel").launch()).expect("the launch can be computed");
+    let ops = module.as_operation().nested_ops();
+    let kernel = ops.iter().find_map(|op| op.cast::<Kernel>()).expect("a kernel");
+    let launch = host::launch(kernel.op(), kernel.launch()).expect("the launch can be computed");
     launch.grid[0].clone()
 }
 

@@ -71,23 +71,20 @@ enum Host<'c, 'a> {
     },
 }
 
-/// Evaluates a launch region, which ends with `tile.grid`. Only what the grid and its arguments depend on must be
-/// computable; each op that is in the way is reported, with a note at the use.
-pub fn launch<'c: 'a, 'a>(region: RegionRef<'c, 'a>) -> Res<Launch<'c, 'a>> {
-    let Some(block) = region.entry() else {
-        return Err(Reported);
+/// Evaluates the launch region of `owner`, which ends with `tile.grid`. Only what the grid and its arguments depend on must
+/// be computable; each op that is in the way is reported, with a note at the use.
+pub fn launch<'c: 'a, 'a>(owner: OperationRef<'c, 'a>, region: RegionRef<'c, 'a>) -> Res<Launch<'c, 'a>> {
+    let (arguments, ops) = match region.entry() {
+        Some(block) => (block.argument_values(), block.op_list()),
+        None => (vec![], vec![]),
+    };
+    let Some(grid) = ops.last().and_then(|op| op.cast::<Grid>()) else {
+        return Diag::op(&owner, "has a launch region that does not end with tile.grid").report();
     };
     let mut values: BTreeMap<usize, Host<'c, 'a>> = BTreeMap::new();
-    for (arg, v) in block.argument_values().into_iter().enumerate() {
+    for (arg, v) in arguments.into_iter().enumerate() {
         values.insert(key(v), argument(arg, v.r#type()));
     }
-    let ops = block.op_list();
-    let Some(grid) = ops.last().and_then(|op| op.cast::<Grid>()) else {
-        return match ops.last() {
-            Some(op) => Diag::op(op, "ends a launch region, but only tile.grid can").report(),
-            None => Err(Reported),
-        };
-    };
     for op in &ops[..ops.len() - 1] {
         match op.result_values()[..] {
             [result] => {

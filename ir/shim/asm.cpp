@@ -278,7 +278,8 @@ void girih_print_attr_dict(void *printer, MlirOperation o, bool withKeyword, int
 // Null, with diagnostics, where the source does not parse (or, if asked, verify).
 MlirOperation girih_parse_module(MlirContext context, MlirStringRef source, MlirStringRef fileName, bool verify) {
   ParserConfig config(unwrap(context), verify);
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(str(source), config, str(fileName));
+  std::string text = str(source).str(); // the lexer reads up to a NUL, which Rust's strings do not have
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, config, str(fileName));
   return wrap(module ? module.release().getOperation() : nullptr);
 }
 

@@ -18,7 +18,7 @@ pub const MAX_NESTING: usize = 400;
 pub struct Message {
     /// How grave it is.
     pub severity: Severity,
-    /// File as given, line and column from 1; none for an unknown location.
+    /// File as given, line and column from 1, or both 0 for the file as a whole; none for an unknown location.
     pub place: Option<(String, u32, u32)>,
     /// What it says.
     pub text: String,
@@ -28,8 +28,10 @@ pub struct Message {
 
 impl std::fmt::Display for Message {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if let Some((file, line, column)) = &self.place {
-            write!(f, "{file}:{line}:{column}: ")?;
+        match &self.place {
+            Some((file, 0, _)) => write!(f, "{file}: ")?,
+            Some((file, line, column)) => write!(f, "{file}:{line}:{column}: ")?,
+            None => {}
         }
         let severity = match self.severity {
             Severity::Note => "note",

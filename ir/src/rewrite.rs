@@ -315,11 +315,15 @@ impl Drop for Frozen {
     }
 }
 
-/// Applies patterns (and folding, and the erasure of dead ops) to everything in `op` until nothing changes.
+/// Applies patterns (and folding, and the erasure of dead ops) to everything in `op` until nothing changes. Far more
+/// rewrites than there are ops are an error.
 pub fn apply_greedily<'c>(op: OperationRef<'c, '_>, patterns: PatternSet<'c>) -> Res {
     let frozen = patterns.freeze();
+    // Patterns that undo each other would go on for ever.
+    let most = 10_000 + 100 * op.nested_ops().len() as i64;
     unless_panic(op.location().to_raw(), || unsafe {
         let config = mlirGreedyRewriteDriverConfigCreate();
+        mlirGreedyRewriteDriverConfigSetMaxNumRewrites(config, most);
         let r = mlirApplyPatternsAndFoldGreedilyWithOp(op.to_raw(), frozen.0, config);
         mlirGreedyRewriteDriverConfigDestroy(config);
         if r.value != 0 {

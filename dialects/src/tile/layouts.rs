@@ -1,4 +1,5 @@
 //! Layouts of register tiles: which thread holds which element in which register. A layout is the encoding of a tensor.
+use super::verify::size_text;
 use girih_core::wgmma;
 use girih_ir::{attr_enum, constraint::Constraint, param_attr, prelude::*};
 
@@ -11,6 +12,9 @@ attr_enum! {
         WgmmaA = "wgmma_a",
     }
 }
+
+/// Most columns of a fragment.
+const MAX_COLUMNS: i64 = 256;
 
 param_attr! {
     /// The layout of a register tile.
@@ -32,15 +36,29 @@ param_attr! {
                 }
                 let mut errors = Errors::default();
                 if shape[0] != i64::from(wgmma::M) {
-                    let m = format!("{fragment} has {} rows, but the tensor has {}; use one tile for each warpgroup", wgmma::M, shape[0]);
+                    let m = format!("{fragment} has {} rows, but the tensor has {}; use one tile for each warpgroup", wgmma::M, size_text(shape[0]));
                     errors.merge(e.error(m).report::<()>());
                 }
-                if shape[1] <= 0 || shape[1] % 8 != 0 || (fragment == Fragment::WgmmaD && shape[1] > 256) {
-                    let m = format!("{fragment} has a multiple of 8 columns, at most 256, but the tensor has {}", shape[1]);
+                let bits = element.bit_width();
+                let step = match (fragment, bits) {
+                    // One instruction takes 32 bytes of a row.
+                    (Fragment::WgmmaA, Some(bits @ (8 | 16 | 32))) => 256 / i64::from(bits),
+                    _ => 8,
+                };
+                if shape[1] <= 0 || shape[1] % step != 0 || shape[1] > MAX_COLUMNS {
+                    let m = format!("{fragment} of {element} has a multiple of {step} columns, at most {MAX_COLUMNS}, but the tensor has {}", size_text(shape[1]));
                     errors.merge(e.error(m).report::<()>());
                 }
-                if element.bit_width().is_none() {
-                    let m = format!("{fragment} holds numbers, but the tensor holds {element}");
+                let fits = match fragment {
+                    Fragment::WgmmaA => matches!(bits, Some(8 | 16 | 32)),
+                    Fragment::WgmmaD => bits.is_some_and(|b| b <= 64),
+                };
+                if !fits {
+                    let what = match fragment {
+                        Fragment::WgmmaA => "numbers of 8, 16 or 32 bits",
+                        Fragment::WgmmaD => "numbers of at most 64 bits",
+                    };
+                    let m = format!("{fragment} holds {what}, but the tensor holds {element}");
                     errors.merge(e.error(m).report::<()>());
                 }
                 errors.result()

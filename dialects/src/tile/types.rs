@@ -1,6 +1,6 @@
 //! Types that upstream lacks: tensor maps, mbarriers, and values that the tensor cores are still writing.
 use super::{
-    layouts::layout_of,
+    layouts::{Fragment, layout_of},
     spaces::{Atom, Swizzle, atom_error, shared_of, swizzle_mode},
 };
 use girih_core::tensor_map::{self as core, Candidate, Code, Mode};
@@ -93,8 +93,7 @@ param_type! {
                     return e.error(atom_error(self.swizzle(), self.atom())).report();
                 }
                 let (shape, element) = self.tile();
-                if let Some(d) = shape.iter().find(|d| **d < 0) {
-                    let _ = d;
+                if shape.iter().any(|d| *d < 0) {
                     return e.error("the box of a tensor map has static sizes, found `?`").report();
                 }
                 if self.core_format().is_none() {
@@ -249,8 +248,8 @@ param_type! {
         params { tensor: required(AnyType) }
         hooks {
             fn verify(&self, e: &Emitter) -> Res {
-                if layout_of(self.tensor()).is_none() {
-                    let m = format!("expected a tensor with a #tile.layout encoding, found {}", self.tensor());
+                if layout_of(self.tensor()).is_none_or(|l| l.fragment() != Fragment::WgmmaD) {
+                    let m = format!("expected a tensor with #tile.layout<wgmma_d>, found {}", self.tensor());
                     return e.error(m).report();
                 }
                 Ok(())

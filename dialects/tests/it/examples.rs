@@ -10,7 +10,7 @@ use girih_ir::{
 use pretty_assertions::assert_eq;
 
 /// The example where it can stand: kernels in a module, all else in a kernel's body.
-fn wrapped(example: &str) -> String {
+pub fn wrapped(example: &str) -> String {
     match example.trim_start() {
         top if top.starts_with("tile.kernel") || top.starts_with("tile.entry") => in_module(example),
         _ => in_kernel(example),

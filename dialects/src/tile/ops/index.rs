@@ -1,9 +1,11 @@
 //! Who am I: block, thread, warp and lane numbers (PTX special registers), and the election of one lane.
+use super::super::verify::on_device;
 use girih_ir::{
     attr_enum,
     constraint::{I1, INDEX},
+    kind::Kind,
     op,
-    op::Speculatability,
+    op::{OpView, Speculatability},
     prelude::*,
 };
 
@@ -32,8 +34,11 @@ op! {
         effects pure
         format "$dim attr-dict"
         hooks {
+            fn verify(self) -> Res { on_device(self.op()) }
             fn result_names(self) -> Vec<(Value<'c, 'c>, String)> {
-                vec![(self.result(), format!("block_{}", self.dim()))]
+                // Asked also of ops that do not verify.
+                let dim = self.op().attr("dim").and_then(Dim::from_attribute).unwrap_or(Dim::X);
+                vec![(self.result(), format!("block_{dim}"))]
             }
         }
     }
@@ -49,6 +54,7 @@ op! {
         attributes { dim: required(Dim) }
         effects pure
         format "$dim attr-dict"
+        hooks { fn verify(self) -> Res { on_device(self.op()) } }
     }
 }
 op! {
@@ -63,6 +69,7 @@ op! {
         effects pure
         format "attr-dict"
         hooks {
+            fn verify(self) -> Res { on_device(self.op()) }
             fn result_names(self) -> Vec<(Value<'c, 'c>, String)> { vec![(self.result(), "thread".into())] }
         }
     }
@@ -79,6 +86,7 @@ op! {
         effects pure
         format "attr-dict"
         hooks {
+            fn verify(self) -> Res { on_device(self.op()) }
             fn result_names(self) -> Vec<(Value<'c, 'c>, String)> { vec![(self.result(), "warp".into())] }
         }
     }
@@ -95,6 +103,7 @@ op! {
         effects pure
         format "attr-dict"
         hooks {
+            fn verify(self) -> Res { on_device(self.op()) }
             fn result_names(self) -> Vec<(Value<'c, 'c>, String)> { vec![(self.result(), "lane".into())] }
         }
     }
@@ -111,6 +120,7 @@ op! {
         effects [read, write]
         format "attr-dict"
         hooks {
+            fn verify(self) -> Res { on_device(self.op()) }
             fn speculatability(self) -> Speculatability { Speculatability::Never }
             fn result_names(self) -> Vec<(Value<'c, 'c>, String)> { vec![(self.result(), "elected".into())] }
         }

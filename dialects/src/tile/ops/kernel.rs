@@ -1,5 +1,5 @@
 //! Kernels: how they are launched, what each block does, and which warps do what.
-use super::super::{spaces::is_global, types::TensorMapType};
+use super::{super::types::TensorMapType, kernel_rules};
 use girih_ir::{
     asm::{OpParser, Printer, RegionArgument, Token},
     constraint::{ANY, INDEX},
@@ -56,13 +56,12 @@ op! {
         interfaces [Symbol, BlockArgumentNames]
         format custom
         hooks {
-            fn verify(self) -> Res { verify_kernel(self) }
-            fn verify_regions(self) -> Res { verify_kernel_regions(self) }
+            fn verify(self) -> Res { kernel_rules::kernel(self) }
+            fn verify_regions(self) -> Res { kernel_rules::kernel_regions(self) }
             fn parse(p: &OpParser<'c>) -> Res { parse_kernel(p) }
             fn print(self, p: &Printer) { print_kernel(self, p) }
             fn block_argument_names(self, region: RegionRef<'c, 'c>) -> Vec<(Value<'c, 'c>, String)> {
-                let Some(entry) = region.entry() else { return vec![] };
-                entry.argument_values().into_iter().zip(self.arg_names()).collect()
+                named_arguments(self.op(), region)
             }
         }
     }
@@ -88,6 +87,7 @@ op! {
             fn verify(self) -> Res {
                 let mut errors = Errors::default();
                 let op = self.op();
+                errors.merge(kernel_rules::stands_in(op, &[(Kernel::NAME, 0), (Entry::NAME, 0)], "ends the launch region of a tile.kernel"));
                 for (i, v) in self.args().iter().enumerate() {
                     if TensorMapType::of(v.r#type()).is_none() {
                         errors.op(&op, format!("args[{i}] is {}, but only tensor maps are handed to the body", v.r#type()));
@@ -114,6 +114,9 @@ op! {
         traits [Terminator]
         effects pure
         format "attr-dict"
+        hooks {
+            fn verify(self) -> Res { kernel_rules::stands_in(self.op(), &[(Kernel::NAME, 1)], "ends the body of a tile.kernel") }
+        }
     }
 }
 
@@ -144,6 +147,8 @@ op! {
         interfaces [Symbol, BlockArgumentNames]
         format custom
         hooks {
+            fn verify(self) -> Res { kernel_rules::entry(self) }
+            fn verify_regions(self) -> Res { kernel_rules::entry_regions(self) }
             fn parse(p: &OpParser<'c>) -> Res {
                 let context = p.context();
                 let name = p.symbol()?;
@@ -167,8 +172,7 @@ op! {
                 p.text(" launch ").region(self.launch(), false, true);
             }
             fn block_argument_names(self, region: RegionRef<'c, 'c>) -> Vec<(Value<'c, 'c>, String)> {
-                let Some(entry) = region.entry() else { return vec![] };
-                entry.argument_values().into_iter().zip(self.arg_names()).collect()
+                named_arguments(self.op(), region)
             }
         }
     }
@@ -204,7 +208,7 @@ op! {
         traits [RecursiveMemoryEffects]
         format custom
         hooks {
-            fn verify(self) -> Res { verify_roles(self) }
+            fn verify(self) -> Res { kernel_rules::roles(self) }
             fn parse(p: &OpParser<'c>) -> Res {
                 let context = p.context();
                 let (mut names, mut warps, mut registers) = (vec![], vec![], vec![]);
@@ -261,7 +265,23 @@ op! {
         traits [Terminator]
         effects pure
         format "attr-dict"
+        hooks {
+            fn verify(self) -> Res {
+                let parent = self.op().parent();
+                if parent.is_none_or(|p| p.is::<WarpSpecialize>()) {
+                    return Ok(());
+                }
+                Diag::op(&self.op(), "ends a role of tile.warp_specialize, and stands nowhere else").report()
+            }
+        }
     }
+}
+
+/// Names for a kernel's arguments; asked also of ops that do not verify.
+fn named_arguments<'c>(op: OperationRef<'c, 'c>, region: RegionRef<'c, 'c>) -> Vec<(Value<'c, 'c>, String)> {
+    let names = op.attr("arg_names").and_then(Strs::from_attribute).unwrap_or_default();
+    let arguments = region.entry().map(|b| b.argument_values()).unwrap_or_default();
+    arguments.into_iter().zip(names).collect()
 }
 
 fn parenthesised(p: &OpParser<'_>) -> Res<i64> {
@@ -368,64 +388,6 @@ fn print_kernel<'c>(k: Kernel<'c, 'c>, p: &Printer) {
     p.region(k.body(), false, false);
 }
 
-fn verify_kernel<'c>(k: Kernel<'c, 'c>) -> Res {
-    let (op, mut errors) = (k.op(), Errors::default());
-    let threads = k.threads();
-    if threads < 32 || threads > MAX_THREADS || threads % 32 != 0 {
-        errors.op(
-            &op,
-            format!("threads = {threads}, but a block has whole warps: a multiple of 32 from 32 to {MAX_THREADS}"),
-        );
-    }
-    if let Some(c) = k.cluster() {
-        let blocks: i64 = c.iter().product();
-        if c.len() != 3 || c.iter().any(|d| *d < 1) || blocks > 8 {
-            errors.op(
-                &op,
-                format!("cluster = {c:?}, but a cluster has three sizes of at least 1 and at most 8 blocks"),
-            );
-        }
-    }
-    let own = k.launch().entry().map(|b| b.argument_values()).unwrap_or_default();
-    let all = k.body().entry().map(|b| b.argument_values()).unwrap_or_default();
-    if k.arg_names().len() != own.len() {
-        errors.op(
-            &op,
-            format!("has {} arguments, but names {}", own.len(), k.arg_names().len()),
-        );
-    }
-    for (i, (a, b)) in own.iter().zip(&all).enumerate() {
-        if a.r#type() != b.r#type() {
-            errors.op(
-                &op,
-                format!("argument #{i} is {} in launch, but {} in body", a.r#type(), b.r#type()),
-            );
-        }
-    }
-    if all.len() < own.len() {
-        errors.op(
-            &op,
-            format!("launch has {} arguments, but body only {}", own.len(), all.len()),
-        );
-    }
-    for (a, name) in own.iter().zip(k.arg_names()) {
-        let t = a.r#type();
-        let fits = is_global(t) || t.bit_width().is_some_and(|b| matches!(b, 8 | 16 | 32 | 64)) && !t.is_memref_type();
-        if !fits {
-            let m = format!(
-                "argument '{name}' is {t}, but a kernel takes memrefs in #tile.global and numbers of 8 to 64 bits"
-            );
-            errors.op(&op, m);
-        } else if t.is_memref_type() && t.strides_and_offset().is_none_or(|(_, offset)| offset != 0) {
-            errors.op(
-                &op,
-                format!("argument '{name}' is {t}, but a kernel's memrefs are strided with offset 0"),
-            );
-        }
-    }
-    errors.result()
-}
-
 /// Whether an op may stand in a launch region.
 pub fn is_host_op(name: &str) -> bool {
     matches!(
@@ -433,128 +395,6 @@ pub fn is_host_op(name: &str) -> bool {
         "memref.dim" | "memref.transpose" | "memref.cast" | "tile.tensor_map" | "tile.grid"
     ) || name.starts_with("arith.")
         || name.starts_with("index.")
-}
-
-fn verify_kernel_regions<'c>(k: Kernel<'c, 'c>) -> Res {
-    let (op, mut errors) = (k.op(), Errors::default());
-    let Some(launch) = k.launch().entry() else {
-        return Ok(());
-    };
-    for host in launch.op_list() {
-        if !is_host_op(host.full_name()) {
-            errors.op(&host, "cannot run on the host; launch takes index arithmetic, memref.dim, memref.transpose and tile.tensor_map");
-        }
-    }
-    let Some(grid) = launch.op_list().last().and_then(|o| o.cast::<Grid>()) else {
-        errors.op(&op, "launch must end with tile.grid");
-        return errors.result();
-    };
-    let own = launch.argument_values().len();
-    let all = k.body().entry().map(|b| b.argument_values()).unwrap_or_default();
-    let given: Vec<_> = grid.args().iter().map(|v| v.r#type()).collect();
-    let wanted: Vec<_> = all.iter().skip(own).map(|v| v.r#type()).collect();
-    if given != wanted {
-        let text = |types: &[Type]| types.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ");
-        let m = format!(
-            "hands ({}) to the body, but body has args({})",
-            text(&given),
-            text(&wanted)
-        );
-        errors.op(&grid.op(), m);
-    }
-    for block in k.body().block_list() {
-        if let Some(t) = block.terminator_op()
-            && t.dialect_name() == "tile"
-            && !t.is::<Return>()
-        {
-            errors.op(&t, "cannot end a kernel's body; use tile.return");
-        }
-    }
-    errors.result()
-}
-
-fn verify_roles<'c>(w: WarpSpecialize<'c, 'c>) -> Res {
-    let (op, mut errors) = (w.op(), Errors::default());
-    let (names, warps, registers) = (w.names(), w.warps(), w.registers());
-    let n = w.roles().len();
-    if names.len() != n || warps.len() != n || registers.len() != n {
-        let m = format!(
-            "has {n} roles, but {} names, {} warps and {} registers",
-            names.len(),
-            warps.len(),
-            registers.len()
-        );
-        return Diag::op(&op, m).report();
-    }
-    for (i, r) in w.roles().iter().enumerate() {
-        let arguments = r.entry().map(|b| b.argument_values()).unwrap_or_default();
-        if arguments.len() != 1 || !arguments[0].r#type().is_index_type() {
-            errors.op(
-                &op,
-                format!(
-                    "role '{}' must take one index, the thread's number in the role",
-                    names[i]
-                ),
-            );
-        }
-        if names[..i].contains(&names[i]) {
-            errors.op(&op, format!("two roles are called '{}'", names[i]));
-        }
-    }
-    let (mut first, mut budget) = (0, 0);
-    for i in 0..n {
-        if warps[i] < 1 {
-            errors.op(
-                &op,
-                format!("role '{}' has {} warps, but needs at least 1", names[i], warps[i]),
-            );
-        }
-        let r = registers[i];
-        if r != 0 {
-            if !(24..=256).contains(&r) || r % 8 != 0 {
-                errors.op(
-                    &op,
-                    format!(
-                        "role '{}' has registers({r}), but setmaxnreg takes multiples of 8 from 24 to 256",
-                        names[i]
-                    ),
-                );
-            }
-            if warps[i] % 4 != 0 || first % 4 != 0 {
-                let m = format!(
-                    "role '{}' has warps {first} to {}, but registers are given to whole warpgroups: 4 warps from a multiple of 4",
-                    names[i],
-                    first + warps[i] - 1
-                );
-                errors.op(&op, m);
-            }
-        }
-        budget += r * warps[i] * 32;
-        first += warps[i];
-    }
-    if budget > REGISTER_FILE {
-        errors.op(
-            &op,
-            format!("roles ask for {budget} registers, but a multiprocessor has {REGISTER_FILE}"),
-        );
-    }
-    if registers.iter().any(|r| *r != 0) && registers.contains(&0) {
-        errors.op(
-            &op,
-            "some roles have registers(...) and some have not; give them to all roles or to none",
-        );
-    }
-    if let Some(k) = op.ancestor::<Kernel>()
-        && first * 32 != k.threads()
-    {
-        let m = format!(
-            "roles have {first} warps, but the kernel has threads({}), which are {} warps",
-            k.threads(),
-            k.threads() / 32
-        );
-        errors.op(&op, m);
-    }
-    errors.result()
 }
 
 /// A block with the arguments of a role.

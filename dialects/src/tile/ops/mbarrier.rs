@@ -2,17 +2,34 @@
 //!
 //! A phase completes when all expected threads have arrived and all expected bytes have come. `parity` is that of the phase
 //! to wait for: false for phases 0, 2, 4, ...; a fresh barrier lets a wait for parity true pass at once.
-use super::super::{types::MBARRIERS, verify::index_count};
+use super::super::{
+    types::MBARRIERS,
+    verify::{indices_inside, on_device},
+};
 use girih_ir::{
     constraint::{I1, I32, INDEX},
     op,
     prelude::*,
 };
 
-fn check_indices<'c>(op: OperationRef<'c, 'c>, barrier: Value<'c, 'c>, indices: usize) -> Res {
+/// Whether `op` addresses one barrier of a memref.
+pub(super) fn check_barrier<'c>(
+    op: OperationRef<'c, 'c>,
+    errors: &mut Errors,
+    barrier: Value<'c, 'c>,
+    indices: &[Value<'c, 'c>],
+) {
+    let t = barrier.r#type();
+    if t.strides_and_offset().is_none() {
+        errors.op(&op, format!("mbarriers lie in a strided memref, found {t}"));
+    }
+    indices_inside(op, errors, "the memref of mbarriers", t, indices);
+}
+
+fn check<'c>(op: OperationRef<'c, 'c>, barrier: Value<'c, 'c>, indices: &[Value<'c, 'c>]) -> Res {
     let mut errors = Errors::default();
-    let rank = barrier.r#type().shape().map_or(0, |s| s.len());
-    index_count(op, &mut errors, "the memref of mbarriers", rank, indices);
+    errors.merge(on_device(op));
+    check_barrier(op, &mut errors, barrier, indices);
     errors.result()
 }
 
@@ -31,7 +48,7 @@ op! {
         format "$barrier `[` $indices `]` `,` $count attr-dict `:` type($barrier)"
         hooks {
             fn verify(self) -> Res {
-                check_indices(self.op(), self.barrier(), self.indices().len())?;
+                check(self.op(), self.barrier(), &self.indices())?;
                 match self.count().constant_int() {
                     Some(n) if !(1..1 << 20).contains(&n) => {
                         Diag::op(&self.op(), format!("count = {n}, but a phase has 1 to 1048575 arrivals")).report()
@@ -54,7 +71,7 @@ op! {
         effects [write barrier]
         format "$barrier `[` $indices `]` attr-dict `:` type($barrier)"
         hooks {
-            fn verify(self) -> Res { check_indices(self.op(), self.barrier(), self.indices().len()) }
+            fn verify(self) -> Res { check(self.op(), self.barrier(), &self.indices()) }
         }
     }
 }
@@ -70,7 +87,7 @@ op! {
         effects [read barrier, write barrier, read, write]
         format "$barrier `[` $indices `]` attr-dict `:` type($barrier)"
         hooks {
-            fn verify(self) -> Res { check_indices(self.op(), self.barrier(), self.indices().len()) }
+            fn verify(self) -> Res { check(self.op(), self.barrier(), &self.indices()) }
         }
     }
 }
@@ -87,7 +104,7 @@ op! {
         effects [read barrier, write barrier, read, write]
         format "$barrier `[` $indices `]` `,` $bytes attr-dict `:` type($barrier)"
         hooks {
-            fn verify(self) -> Res { check_indices(self.op(), self.barrier(), self.indices().len()).and_then(|()| check_bytes(self.op(), self.bytes())) }
+            fn verify(self) -> Res { check(self.op(), self.barrier(), &self.indices()).and_then(|()| check_bytes(self.op(), self.bytes())) }
         }
     }
 }
@@ -104,7 +121,7 @@ op! {
         effects [read barrier, write barrier]
         format "$barrier `[` $indices `]` `,` $bytes attr-dict `:` type($barrier)"
         hooks {
-            fn verify(self) -> Res { check_indices(self.op(), self.barrier(), self.indices().len()).and_then(|()| check_bytes(self.op(), self.bytes())) }
+            fn verify(self) -> Res { check(self.op(), self.barrier(), &self.indices()).and_then(|()| check_bytes(self.op(), self.bytes())) }
         }
     }
 }
@@ -122,7 +139,7 @@ op! {
         effects [read barrier, read, write]
         format "$barrier `[` $indices `]` `,` $parity attr-dict `:` type($barrier)"
         hooks {
-            fn verify(self) -> Res { check_indices(self.op(), self.barrier(), self.indices().len()) }
+            fn verify(self) -> Res { check(self.op(), self.barrier(), &self.indices()) }
         }
     }
 }
@@ -140,7 +157,7 @@ op! {
         effects [read barrier, read, write]
         format "$barrier `[` $indices `]` `,` $parity attr-dict `:` type($barrier)"
         hooks {
-            fn verify(self) -> Res { check_indices(self.op(), self.barrier(), self.indices().len()) }
+            fn verify(self) -> Res { check(self.op(), self.barrier(), &self.indices()) }
         }
     }
 }

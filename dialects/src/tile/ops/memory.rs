@@ -1,13 +1,17 @@
 //! Shared allocations and parts of them, and register tiles to and from memory. Single elements are upstream's
 //! `memref.load` and `memref.store`, on any space.
 use super::super::{
-    layouts::{FRAGMENT, layout_of},
+    layouts::FRAGMENT,
     spaces::{SHARED_MEMREF, is_global, shared_of},
     types::MBarrierType,
-    verify::{element_bits, index_count, memref_bytes, static_shape},
+    verify::{
+        MAX_SHARED_BYTES, element_bits, index_count, is_contiguous, memref_bytes, on_device, static_shape,
+        whole_warpgroups,
+    },
 };
 use girih_ir::{
     constraint::{Constraint, INDEX},
+    ext::DYNAMIC,
     kind::I64,
     op,
     op::{Fold, OpView},
@@ -37,24 +41,36 @@ op! {
         hooks {
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());
+                errors.merge(on_device(op));
                 let t = self.result().r#type();
                 let shape = static_shape(op, "a shared allocation", t)?;
                 let shared = shared_of(t).expect("checked by the constraint");
-                if !t.strides_and_offset().is_some_and(|(s, o)| o == 0 && s == contiguous(&shape)) {
+                if !is_contiguous(t) {
                     errors.op(&op, format!("a shared allocation is contiguous, but has type {t}"));
                 }
                 let Some(bits) = element_bits(t) else {
                     errors.op(&op, format!("elements of a shared allocation are numbers or mbarriers, but it has type {t}"));
                     return errors.result();
                 };
-                if let Some(span) = shared.mode().span_bytes() {
-                    let row = shape.last().copied().unwrap_or(1) as u64 * bits / 8;
+                if memref_bytes(t).is_none_or(|b| b > MAX_SHARED_BYTES) {
+                    let bytes = memref_bytes(t).map_or("more than 2^64".to_owned(), |b| b.to_string());
+                    errors.op(&op, format!("takes {bytes} bytes, but no block has more than {MAX_SHARED_BYTES} of shared memory; use smaller tiles or fewer stages"));
+                    return errors.result();
+                }
+                if is_mbarrier(t) && shared.mode().span_bytes().is_some() {
+                    errors.op(&op, format!("mbarriers lie as they are, but {t} has swizzle {}; leave the swizzle out", shared.swizzle()));
+                } else if let Some(span) = shared.mode().span_bytes() {
+                    let row = shape.last().map_or(1, |d| *d as u64) * bits / 8;
                     if row != span {
                         errors.op(&op, format!("rows are {row} bytes, but swizzle {} permutes rows of exactly {span}; split wider tiles into panels, pad narrower ones", shared.swizzle()));
                     }
                 }
                 if let Some(offset) = self.offset() {
                     let align = if is_mbarrier(t) { 8 } else { shared.alignment() };
+                    let end = u64::try_from(offset).ok().and_then(|o| o.checked_add(memref_bytes(t)?));
+                    if offset >= 0 && end.is_none_or(|e| e > MAX_SHARED_BYTES) {
+                        errors.op(&op, format!("offset = {offset}, but then it ends past the {MAX_SHARED_BYTES} bytes of shared memory that a block has at most"));
+                    }
                     if offset < 0 || offset as u64 % align != 0 {
                         errors.op(&op, format!("offset = {offset}, but the buffer must start at a multiple of {align} bytes; leave the offset out and let tile-allocate-shared choose"));
                     }
@@ -82,10 +98,19 @@ op! {
         hooks {
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());
+                errors.merge(on_device(op));
                 let (from, to) = (self.source().r#type(), self.result().r#type());
                 let (s, r) = (static_shape(op, "the source", from)?, static_shape(op, "the result", to)?);
                 let n = self.indices().len();
-                if n > s.len() || s[n.min(s.len())..] != r[..] {
+                for t in [from, to] {
+                    if !is_contiguous(t) {
+                        errors.op(&op, format!("slabs are cut out of contiguous memrefs and are contiguous, found {t}"));
+                    }
+                }
+                if n <= s.len() {
+                    leading_indices_inside(op, &mut errors, &s, &self.indices());
+                }
+                if n > s.len() || s[n..] != r[..] {
                     errors.op(&op, format!("{n} indices into {from} leave {:?}, but the result is {to}", s.get(n..).unwrap_or(&[])));
                 }
                 if from.element_type() != to.element_type() || from.memory_space() != to.memory_space() {
@@ -136,7 +161,7 @@ op! {
         effects [read source]
         format "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)"
         hooks {
-            fn verify(self) -> Res { access(self.op(), self.source().r#type(), self.result().r#type(), self.indices().len()) }
+            fn verify(self) -> Res { access(self.op(), self.source().r#type(), self.result().r#type(), &self.indices()) }
         }
     }
 }
@@ -156,15 +181,29 @@ op! {
         effects [write destination]
         format "$value `,` $destination `[` $indices `]` attr-dict `:` type($value) `,` type($destination)"
         hooks {
-            fn verify(self) -> Res { access(self.op(), self.destination().r#type(), self.value().r#type(), self.indices().len()) }
+            fn verify(self) -> Res { access(self.op(), self.destination().r#type(), self.value().r#type(), &self.indices()) }
         }
     }
 }
 
-fn access<'c>(op: OperationRef<'c, 'c>, memory: Type<'c>, tile: Type<'c>, indices: usize) -> Res {
+fn leading_indices_inside<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, shape: &[i64], indices: &[Value<'c, 'c>]) {
+    for (i, (size, index)) in shape.iter().zip(indices).enumerate() {
+        if let Some(v) = index.constant_int()
+            && !(0..*size).contains(&v)
+        {
+            errors.op(
+                &op,
+                format!("index #{i} is {v}, but the memref has {size} slabs there, from 0"),
+            );
+        }
+    }
+}
+
+fn access<'c>(op: OperationRef<'c, 'c>, memory: Type<'c>, tile: Type<'c>, indices: &[Value<'c, 'c>]) -> Res {
     let mut errors = Errors::default();
+    errors.merge(on_device(op));
+    errors.merge(whole_warpgroups(op));
     let shape = memory.shape().unwrap_or_default();
-    index_count(op, &mut errors, "the memref", shape.len(), indices);
     let tile_shape = tile.shape().unwrap_or_default();
     if shape.len() != tile_shape.len() {
         errors.op(
@@ -179,17 +218,48 @@ fn access<'c>(op: OperationRef<'c, 'c>, memory: Type<'c>, tile: Type<'c>, indice
     if memory.element_type() != tile.element_type() {
         errors.op(&op, format!("the tile {tile} must have the element type of {memory}"));
     }
-    debug_assert!(layout_of(tile).is_some());
+    if memory.strides_and_offset().is_none() {
+        errors.op(
+            &op,
+            format!("tiles are loaded from and stored to strided memrefs, found {memory}"),
+        );
+    }
+    index_count(op, &mut errors, "the memref", shape.len(), indices.len());
+    if shared_of(memory).is_some() && shape.len() == tile_shape.len() && shape.len() == indices.len() {
+        tile_inside(op, &mut errors, memory, &tile_shape, indices);
+    }
     errors.result()
 }
 
-/// Strides of a contiguous shape, in elements.
-pub fn contiguous(shape: &[i64]) -> Vec<i64> {
-    let mut strides = vec![1; shape.len()];
-    for i in (0..shape.len().saturating_sub(1)).rev() {
-        strides[i] = strides[i + 1] * shape[i + 1];
+/// Nothing clips an access to shared memory: the tile must lie inside, as far as that is known.
+fn tile_inside<'c>(
+    op: OperationRef<'c, 'c>,
+    errors: &mut Errors,
+    memory: Type<'c>,
+    tile: &[i64],
+    indices: &[Value<'c, 'c>],
+) {
+    for (i, ((size, extent), index)) in memory
+        .shape()
+        .unwrap_or_default()
+        .iter()
+        .zip(tile)
+        .zip(indices)
+        .enumerate()
+    {
+        if *size == DYNAMIC {
+            continue;
+        }
+        let first = index.constant_int();
+        let (low, high) = (first.unwrap_or(0), first.unwrap_or(0).saturating_add(*extent));
+        if low < 0 || high > *size {
+            let at = first.map_or("at least".to_owned(), |v| format!("from {v} on"));
+            let m = format!(
+                "the tile takes {extent} elements {at} in dimension #{i}, but {memory} has {size}; nothing clips accesses to shared memory"
+            );
+            errors.op(&op, m);
+        }
     }
-    strides
 }
 
 /// Whether a memref holds mbarriers.
@@ -198,16 +268,24 @@ pub fn is_mbarrier(t: Type<'_>) -> bool {
 }
 
 /// Bytes that the address of a shared memref is known to be a multiple of: from its allocation, through slabs.
+///
+/// A contiguous memref with a swizzle starts on a period wherever it comes from; of one with an offset only its elements
+/// are known to be aligned.
 pub fn known_alignment(v: Value<'_, '_>) -> u64 {
     let t = v.r#type();
+    if !is_contiguous(t) {
+        return element_bits(t).map_or(1, |bits| bits / 8);
+    }
     let declared = shared_of(t).map_or(1, |s| s.mode().period_bytes());
     let Some(op) = v.defining_op() else { return declared };
     if op.is::<Alloc>() {
         return shared_of(t).map_or(declared, |s| s.alignment());
     }
-    let Some(slab) = op.cast::<Slab>() else { return declared };
-    let source = known_alignment(slab.source());
+    // A slab that does not verify may have no operand.
+    let Some(source) = op.cast::<Slab>().and_then(|s| s.op().operand_values().first().copied()) else {
+        return declared;
+    };
     let bytes = memref_bytes(t).filter(|b| *b > 0).unwrap_or(1);
     let part = 1 << bytes.trailing_zeros();
-    source.min(part).max(declared)
+    known_alignment(source).min(part).max(declared)
 }

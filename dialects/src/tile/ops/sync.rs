@@ -1,5 +1,6 @@
 //! Barriers among threads, and fences between ways to reach memory.
-use girih_ir::{attr_enum, kind::I64, op, prelude::*};
+use super::super::verify::{block_threads, on_device, role_of};
+use girih_ir::{attr_enum, kind::I64, op, op::OpView, prelude::*};
 
 op! {
     /// Waits for all threads of the block, or for `threads` threads (a multiple of 32) at the named barrier `id` (1 to 15);
@@ -17,6 +18,7 @@ op! {
             fn verify(self) -> Res {
                 let mut errors = Errors::default();
                 let op = self.op();
+                errors.merge(on_device(op));
                 if let Some(id) = self.id().filter(|id| !(0..16).contains(id)) {
                     errors.op(&op, format!("id = {id}, but a block has barriers 0 to 15"));
                 }
@@ -25,6 +27,16 @@ op! {
                 }
                 if self.threads().is_some() && self.id().is_none_or(|id| id == 0) {
                     errors.op(&op, "counts threads, but names no barrier; barrier 0 is for the whole block, use id 1 to 15");
+                }
+                let block = block_threads(op);
+                if let (Some(n), Some(block)) = (self.threads(), block)
+                    && n > block
+                {
+                    errors.op(&op, format!("waits for threads {n}, but the kernel has threads({block}): it would wait for ever"));
+                }
+                if let (None, Some(role)) = (self.threads(), role_of(op)) {
+                    let threads = role.warps.saturating_mul(32);
+                    errors.op(&op, format!("waits for the whole block, but only role '{}' comes here: it would wait for ever; write id 1 threads {threads}, with an id for each role", role.name));
                 }
                 errors.result()
             }
@@ -64,5 +76,6 @@ op! {
         attributes { kind: required(FenceKind) }
         effects [read, write]
         format "$kind attr-dict"
+        hooks { fn verify(self) -> Res { on_device(self.op()) } }
     }
 }

@@ -3,8 +3,9 @@ use super::{
     super::{
         spaces::{GLOBAL_MEMREF, SHARED_MEMREF, shared_of},
         types::{FormatOverride, MBARRIERS, TENSOR_MAP, TensorMapType},
-        verify::index_count,
+        verify::{element_bits, index_count, is_contiguous, memref_bytes, on_device},
     },
+    mbarrier::check_barrier,
     memory::known_alignment,
 };
 use girih_core::tensor_map::{Candidate, Caps};
@@ -65,14 +66,21 @@ fn verify_map<'c>(m: MakeTensorMap<'c, 'c>) -> Res {
         };
         errors.op(&op, format!("the innermost stride is {s}, but a tensor map needs 1; bring the dimension with stride 1 innermost with memref.transpose"));
     }
+    if let Some(s) = strides.iter().find(|s| **s < 0 && **s != DYNAMIC) {
+        errors.op(
+            &op,
+            format!("a stride is {s}, but a tensor map walks forwards: strides are at least 0"),
+        );
+        return errors.result();
+    }
     let known = |v: i64| (v != DYNAMIC).then_some(v as u64);
-    let bytes = u64::from(element.bit_width().unwrap_or(8)) / 8;
+    let bytes = element_bits(t).unwrap_or(8) / 8;
     let dims = shape.iter().rev().map(|d| known(*d)).collect();
     let byte_strides = strides
         .iter()
         .rev()
         .skip(1)
-        .map(|s| known(*s).map(|s| s * bytes))
+        .map(|s| known(*s).map(|s| s.saturating_mul(bytes)))
         .collect();
     let candidate: Candidate = map.candidate(Some((dims, byte_strides)));
     // The type has been checked by itself; only what the memory adds is new.
@@ -138,8 +146,7 @@ op! {
             fn verify(self) -> Res {
                 let mut errors = Errors::default();
                 transfer(self.op(), &mut errors, self.map(), &self.coords(), self.destination());
-                let rank = self.barrier().r#type().shape().map_or(0, |s| s.len());
-                index_count(self.op(), &mut errors, "the memref of mbarriers", rank, self.barrier_indices().len());
+                check_barrier(self.op(), &mut errors, self.barrier(), &self.barrier_indices());
                 errors.result()
             }
         }
@@ -193,8 +200,16 @@ fn transfer<'c>(
     coords: &[Value<'c, 'c>],
     shared: Value<'c, 'c>,
 ) {
+    errors.merge(on_device(op));
     let map = TensorMapType::of(map.r#type()).expect("checked by the constraint");
     let memory = shared.r#type();
+    if !is_contiguous(memory) {
+        errors.op(
+            &op,
+            format!("a tensor copy fills contiguous shared memory, found {memory}; take a part with tile.slab"),
+        );
+        return;
+    }
     index_count(op, errors, "the tensor map", map.rank(), coords.len());
     if map.format() == FormatOverride::Natural && Some(map.tile().1) != memory.element_type() {
         errors.op(
@@ -212,7 +227,7 @@ fn transfer<'c>(
         errors.op(&op, m);
     }
     let image = map.image();
-    let bytes = super::super::verify::memref_bytes(memory);
+    let bytes = memref_bytes(memory);
     if bytes.is_none_or(|b| b != image.image_bytes()) {
         let found = bytes.map_or("an unknown number of".to_owned(), |b| b.to_string());
         let m = format!(
@@ -231,11 +246,11 @@ fn transfer<'c>(
     if let Some(element) = image.format.bytes()
         && image.interleave == girih_core::tensor_map::Interleave::None
         && let Some(v) = coords.last().and_then(|c| c.constant_int())
-        && (v * element as i64) % 16 != 0
+        && let bytes = i128::from(v) * i128::from(element)
+        && bytes % 16 != 0
     {
         let m = format!(
-            "the innermost coordinate is {v} elements, {} bytes, but must lie on 16 bytes (an illegal instruction on the GPU)",
-            v * element as i64
+            "the innermost coordinate is {v} elements, {bytes} bytes, but must lie on 16 bytes (an illegal instruction on the GPU)"
         );
         errors.op(&op, m);
     }
@@ -257,6 +272,7 @@ op! {
         operands { map: one(TENSOR_MAP) }
         effects [read, write]
         format "$map attr-dict `:` type($map)"
+        hooks { fn verify(self) -> Res { on_device(self.op()) } }
     }
 }
 
@@ -269,6 +285,7 @@ op! {
     pub struct BulkCommit = "tile.bulk.commit" {
         effects [read, write]
         format "attr-dict"
+        hooks { fn verify(self) -> Res { on_device(self.op()) } }
     }
 }
 
@@ -285,10 +302,12 @@ op! {
         format "$pending (`read` $read^)? attr-dict"
         hooks {
             fn verify(self) -> Res {
-                if self.pending() < 0 {
-                    return Diag::op(&self.op(), format!("pending = {}, but a number of groups is at least 0", self.pending())).report();
+                let mut errors = Errors::default();
+                errors.merge(on_device(self.op()));
+                if !(0..=i64::from(u32::MAX)).contains(&self.pending()) {
+                    errors.op(&self.op(), format!("pending = {}, but a number of groups is at least 0 and has 32 bits", self.pending()));
                 }
-                Ok(())
+                errors.result()
             }
         }
     }

@@ -4,6 +4,7 @@ use super::super::{
     layouts::{Fragment, layout_of},
     spaces::{SHARED_MEMREF, shared_of},
     types::{ACCUMULATOR, IN_FLIGHT, InFlightType, accumulator_tensor},
+    verify::{MAX_SHARED_BYTES, is_contiguous, memref_bytes, on_device, whole_warpgroups},
 };
 use girih_core::wgmma::{Accumulator, Instruction, Major as CoreMajor, Operand, OperandTile, Placement, Source};
 use girih_ir::{attr_enum, constraint::Constraint, ext::DYNAMIC, kind::I64, op, op::OpView, prelude::*};
@@ -75,7 +76,7 @@ op! {
                 if layout_of(t).is_none() {
                     return p.error(p.name_loc(), format!("expected an accumulator with a #tile.layout encoding, found {t}")).report();
                 }
-                Ok(vec![InFlightType::get(p.context(), t).plain()])
+                Ok(vec![InFlightType::checked(p.op_location(), t)?.plain()])
             }
         }
     }
@@ -122,6 +123,16 @@ fn operand_tile(t: Type<'_>, major: Major) -> Result<OperandTile, String> {
         [panels, rows, columns] => (panels as u64, rows as u64, columns as u64),
         _ => return Err(format!("{t} must be rows x span or panels x rows x span")),
     };
+    if !is_contiguous(t) {
+        return Err(format!(
+            "wgmma reads contiguous shared memory, found {t}; take a part with tile.slab"
+        ));
+    }
+    if memref_bytes(t).is_none_or(|b| b > MAX_SHARED_BYTES) {
+        return Err(format!(
+            "{t} is larger than the {MAX_SHARED_BYTES} bytes of shared memory that a block has at most"
+        ));
+    }
     let swizzle = shared_of(t).ok_or(format!("{t} must be in #tile.shared"))?.mode();
     let bytes = u64::from(bits) / 8;
     let row = swizzle.span_bytes().unwrap_or(16);
@@ -256,6 +267,8 @@ fn operand_type_of(t: Type<'_>, unsigned: bool) -> Option<Operand> {
 
 fn verify_wgmma<'c>(w: Wgmma<'c, 'c>) -> Res {
     let (op, mut errors) = (w.op(), Errors::default());
+    errors.merge(on_device(op));
+    errors.merge(whole_warpgroups(op));
     if let Err(messages) = w.product() {
         messages.iter().for_each(|m| errors.op(&op, m));
     }
@@ -284,6 +297,7 @@ op! {
     pub struct Fence = "tile.wgmma.fence" {
         effects [read, write]
         format "attr-dict"
+        hooks { fn verify(self) -> Res { on_device(self.op()).and_then(|()| whole_warpgroups(self.op())) } }
     }
 }
 op! {
@@ -295,6 +309,7 @@ op! {
     pub struct Commit = "tile.wgmma.commit" {
         effects [read, write]
         format "attr-dict"
+        hooks { fn verify(self) -> Res { on_device(self.op()).and_then(|()| whole_warpgroups(self.op())) } }
     }
 }
 op! {
@@ -319,6 +334,8 @@ op! {
         hooks {
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());
+                errors.merge(on_device(op));
+                errors.merge(whole_warpgroups(op));
                 if !(0..=7).contains(&self.pending()) {
                     errors.op(&op, format!("pending = {}, but wgmma.wait_group takes 0 to 7", self.pending()));
                 }

@@ -149,7 +149,7 @@ pub fn is_global(t: Type<'_>) -> bool {
 }
 
 /// A memref in global memory.
-pub const GLOBAL_MEMREF: Constraint = Constraint::new("a memref in #tile.global", |t| is_global(t));
+pub const GLOBAL_MEMREF: Constraint = Constraint::new("a memref in #tile.global", is_global);
 /// A memref in shared memory.
 pub const SHARED_MEMREF: Constraint = Constraint::new("a memref in #tile.shared", |t| shared_of(t).is_some());
 

@@ -109,6 +109,9 @@ param_type! {
     }
 }
 
+/// Sizes and byte strides of a tensor in global memory, innermost first, as far as they are known.
+pub type KnownMemory = (Vec<Option<u64>>, Vec<Option<u64>>);
+
 impl TensorMapType<'_> {
     /// Number of dimensions.
     pub fn rank(&self) -> usize {
@@ -186,8 +189,8 @@ impl TensorMapType<'_> {
             L2Promotion::B256 => core::L2Promotion::B256,
         }
     }
-    /// What is known of the map at compile time. `dims` and `strides` (bytes) are innermost first.
-    pub fn candidate(&self, memory: Option<(Vec<Option<u64>>, Vec<Option<u64>>)>) -> Candidate {
+    /// What is known of the map at compile time. Without `memory`, nothing of the tensor.
+    pub fn candidate(&self, memory: Option<KnownMemory>) -> Candidate {
         let rank = self.rank();
         let (dims, strides) = memory.unwrap_or_else(|| (vec![None; rank], vec![None; rank.saturating_sub(1)]));
         Candidate {

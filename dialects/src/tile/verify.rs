@@ -2,7 +2,10 @@
 //!
 //! A verifier may see neighbours that have not been verified: what is asked of them here is answered for any op.
 use super::{
-    ops::kernel::{Entry, Kernel, WarpSpecialize},
+    ops::{
+        kernel::{Entry, Kernel, WarpSpecialize},
+        memory::contiguous,
+    },
     types::MBarrierType,
 };
 use girih_ir::{
@@ -81,23 +84,13 @@ pub fn memref_bytes(t: Type<'_>) -> Option<u64> {
         .try_fold(element_bits(t)? / 8, |n, d| n.checked_mul(u64::try_from(*d).ok()?))
 }
 
-/// Strides of a contiguous shape, in elements; `None` where a dynamic size or an overflow leaves them open.
-pub fn contiguous(shape: &[i64]) -> Option<Vec<i64>> {
-    let mut strides = vec![1i64; shape.len()];
-    for i in (0..shape.len().saturating_sub(1)).rev() {
-        if shape[i + 1] == DYNAMIC {
-            return None;
-        }
-        strides[i] = strides[i + 1].checked_mul(shape[i + 1])?;
-    }
-    Some(strides)
-}
-
-/// Whether a memref lies in one piece from its own start on.
+/// Whether a statically shaped memref lies in one piece from its own start on.
 pub fn is_contiguous(t: Type<'_>) -> bool {
-    let Some(shape) = t.shape() else { return false };
+    let Some(shape) = t.shape().filter(|s| !s.contains(&DYNAMIC)) else {
+        return false;
+    };
     t.strides_and_offset()
-        .is_some_and(|(strides, offset)| offset == 0 && Some(strides) == contiguous(&shape))
+        .is_some_and(|(strides, offset)| offset == 0 && strides == contiguous(&shape))
 }
 
 /// Threads of the block that runs `op`; `None` outside kernels.

@@ -105,7 +105,7 @@ impl<'c> Header<'c> {
             let t = argument.r#type();
             let element = if t.is_memref_type() { t.element_type() } else { Some(t) };
             let is_number = element.is_some_and(|e| is_launch_number(e, t.is_memref_type()));
-            if !(is_global(t) || !t.is_memref_type()) || !is_number {
+            if !is_number || t.is_memref_type() && !is_global(t) {
                 let m = format!(
                     "argument '{name}' is {t}, but a kernel takes memrefs in #tile.global and numbers of 8 to 64 bits"
                 );

@@ -71,7 +71,7 @@ op! {
                     if offset >= 0 && end.is_none_or(|e| e > MAX_SHARED_BYTES) {
                         errors.op(&op, format!("offset = {offset}, but then it ends past the {MAX_SHARED_BYTES} bytes of shared memory that a block has at most"));
                     }
-                    if offset < 0 || offset as u64 % align != 0 {
+                    if offset < 0 || !(offset as u64).is_multiple_of(align) {
                         errors.op(&op, format!("offset = {offset}, but the buffer must start at a multiple of {align} bytes; leave the offset out and let tile-allocate-shared choose"));
                     }
                 }
@@ -260,6 +260,15 @@ fn tile_inside<'c>(
             errors.op(&op, m);
         }
     }
+}
+
+/// Strides of a contiguous shape, in elements; far past any memory they stay at the largest number.
+pub fn contiguous(shape: &[i64]) -> Vec<i64> {
+    let mut strides = vec![1i64; shape.len()];
+    for i in (0..shape.len().saturating_sub(1)).rev() {
+        strides[i] = strides[i + 1].saturating_mul(shape[i + 1]);
+    }
+    strides
 }
 
 /// Whether a memref holds mbarriers.

@@ -105,7 +105,7 @@ fn groups<'c>(
         }
         _ => defs
             .iter()
-            .all(|d| range(d.name).is_some_and(|r| d.arity == Arity::Variadic || r.len() <= 1)),
+            .all(|d| range(d.name).is_some_and(|r| d.arity != Arity::Optional || r.len() <= 1)),
     };
     if !fits {
         let bound = if flexible == 0 { "" } else { "at least " };

@@ -244,7 +244,7 @@ op! {
                     if registers[i] > 0 {
                         p.text(format!(" registers({})", registers[i]));
                     }
-                    p.text(" ").region(r, false, false);
+                    p.text(" ").region(r, false, !ends_plainly(r, EndRole::NAME));
                 }
                 p.attr_dict_with_keyword(&self.op(), &["names", "warps", "registers"]);
             }
@@ -336,6 +336,12 @@ fn print_arguments(p: &Printer, region: RegionRef<'_, '_>) {
     }
     p.text(")");
 }
+/// Whether a region is one block whose terminator `name` says nothing that leaving it out would lose.
+fn ends_plainly(region: RegionRef<'_, '_>, name: &str) -> bool {
+    let blocks = region.block_list();
+    let terminator = blocks.first().and_then(|b| b.terminator_op());
+    blocks.len() == 1 && terminator.is_some_and(|t| t.full_name() == name && t.attribute_count() == 0)
+}
 fn print_shape(p: &Printer, threads: i64, cluster: Option<Vec<i64>>) {
     p.text(format!(" threads({threads})"));
     if let Some(c) = cluster {
@@ -385,7 +391,7 @@ fn print_kernel<'c>(k: Kernel<'c, 'c>, p: &Printer) {
         }
         p.text(") ");
     }
-    p.region(k.body(), false, false);
+    p.region(k.body(), false, !ends_plainly(k.body(), Return::NAME));
 }
 
 /// Whether an op may stand in a launch region.

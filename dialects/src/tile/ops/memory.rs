@@ -2,7 +2,7 @@
 //! `memref.load` and `memref.store`, on any space.
 use super::super::{
     layouts::FRAGMENT,
-    spaces::{SHARED_MEMREF, is_global, shared_of},
+    spaces::{SHARED_MEMREF, Shared, is_global, shared_of},
     types::MBarrierType,
     verify::{
         MAX_SHARED_BYTES, element_bits, index_count, is_contiguous, memref_bytes, on_device, static_shape,
@@ -116,12 +116,18 @@ op! {
                 if from.element_type() != to.element_type() || from.memory_space() != to.memory_space() {
                     errors.op(&op, format!("the result {to} must have the element type and the memory space of {from}"));
                 }
-                let period = shared_of(from).map_or(1, |s| s.mode().period_bytes());
-                if let Some(bytes) = memref_bytes(to).filter(|_| n > 0)
-                    && shared_of(from).is_some_and(|s| s.mode().span_bytes().is_some())
-                    && bytes % period != 0
+                if n > 0
+                    && let Some(bytes) = memref_bytes(to)
+                    && let Some(space) = shared_of(from)
                 {
-                    errors.op(&op, format!("a part is {bytes} bytes, but the swizzle repeats every {period}; parts must be multiples of it"));
+                    let period = space.mode().period_bytes();
+                    if space.mode().span_bytes().is_some() && bytes % period != 0 {
+                        errors.op(&op, format!("a part is {bytes} bytes, but the swizzle repeats every {period}; parts must be multiples of it"));
+                    }
+                    let align = space.align() as u64;
+                    if align > 0 && bytes % align != 0 {
+                        errors.op(&op, format!("a part is {bytes} bytes, but its space says align = {align}; parts must be multiples of it"));
+                    }
                 }
                 errors.result()
             }
@@ -276,16 +282,15 @@ pub fn is_mbarrier(t: Type<'_>) -> bool {
     t.element_type().is_some_and(|e| MBarrierType::of(e).is_some())
 }
 
-/// Bytes that the address of a shared memref is known to be a multiple of: from its allocation, through slabs.
-///
-/// A contiguous memref with a swizzle starts on a period wherever it comes from; of one with an offset only its elements
-/// are known to be aligned.
+/// Bytes that the address of a shared memref is known to be a multiple of: what its space says, and where it comes from
+/// an allocation, through slabs, what follows from that.
 pub fn known_alignment(v: Value<'_, '_>) -> u64 {
     let t = v.r#type();
+    let element = element_bits(t).map_or(1, |bits| bits / 8);
     if !is_contiguous(t) {
-        return element_bits(t).map_or(1, |bits| bits / 8);
+        return element;
     }
-    let declared = shared_of(t).map_or(1, |s| s.mode().period_bytes());
+    let declared = shared_of(t).map_or(1, |s| declared_alignment(s)).max(element);
     let Some(op) = v.defining_op() else { return declared };
     if op.is::<Alloc>() {
         return shared_of(t).map_or(declared, |s| s.alignment());
@@ -297,4 +302,10 @@ pub fn known_alignment(v: Value<'_, '_>) -> u64 {
     let bytes = memref_bytes(t).filter(|b| *b > 0).unwrap_or(1);
     let part = 1 << bytes.trailing_zeros();
     known_alignment(source).min(part).max(declared)
+}
+
+/// What a space by itself says of every contiguous memref in it: whole periods of the swizzle, and what `align` asks for.
+fn declared_alignment(space: Shared<'_>) -> u64 {
+    let period = space.mode().span_bytes().map_or(1, |_| space.mode().period_bytes());
+    period.max(space.align() as u64)
 }

@@ -3,8 +3,9 @@ use super::{
     super::{
         spaces::{GLOBAL_MEMREF, SHARED_MEMREF, shared_of},
         types::{FormatOverride, MBARRIERS, TENSOR_MAP, TensorMapType},
-        verify::{element_bits, index_count, is_contiguous, memref_bytes, on_device},
+        verify::{element_bits, enclosing, index_count, is_contiguous, memref_bytes, on_device},
     },
+    kernel::Kernel,
     mbarrier::check_barrier,
     memory::known_alignment,
 };
@@ -35,6 +36,9 @@ op! {
 
 fn verify_map<'c>(m: MakeTensorMap<'c, 'c>) -> Res {
     let (op, mut errors) = (m.op(), Errors::default());
+    if let Some((_, 1)) = enclosing::<Kernel>(op) {
+        errors.op(&op, "is made on the host, but stands in a kernel's body; make it in launch, and hand it on with tile.grid ... args(...)");
+    }
     let t = m.memory().r#type();
     let map = TensorMapType::of(m.map().r#type()).expect("checked by the constraint");
     let shape = t.shape().unwrap_or_default();
@@ -239,7 +243,7 @@ fn transfer<'c>(
     let align = known_alignment(shared);
     if align < 128 {
         let m = format!(
-            "the shared address is a multiple of {align} bytes only, but tensor copies need 128; make each slab a multiple of 128 bytes"
+            "the shared address is a multiple of {align} bytes only, but tensor copies need 128; make each slab a multiple of 128 bytes, or say align = 128 where it is allocated"
         );
         errors.op(&op, m);
     }

@@ -330,8 +330,12 @@ op! {
         results { results: variadic(ACCUMULATOR) }
         attributes { pending: required(I64) }
         effects [read, write]
-        format "$pending $inputs attr-dict `:` type($inputs) `->` type($results)"
+        format "$pending $inputs attr-dict (`:` type($inputs)^ `->` type($results))?"
         hooks {
+            fn infer_results(_: &OpParser<'c>) -> Res<Vec<Type<'c>>> {
+                // Types are left out where nothing is waited for by name.
+                Ok(vec![])
+            }
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());
                 errors.merge(on_device(op));

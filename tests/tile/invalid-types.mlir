@@ -1,0 +1,150 @@
+// What spaces, layouts and types must be.
+// RUN: girih-opt %s --split-input-file --verify-diagnostics
+
+// expected-error@below {{atom = 32, but swizzle 64 moves 16 bytes at a time; use swizzle = 128 or atom = 16}}
+func.func private @f(memref<8x16xf32, #tile.shared<swizzle = 64, atom = 32>>)
+
+// -----
+
+// expected-error@below {{align = 100, but an alignment is a power of two; use 16, 128 or 1024}}
+func.func private @f(memref<4xf32, #tile.shared<align = 100>>)
+
+// -----
+
+// expected-error@below {{align = -16, but an alignment is a power of two; use 16, 128 or 1024}}
+func.func private @f(memref<4xf32, #tile.shared<align = -16>>)
+
+// -----
+
+// expected-error@below {{expected a swizzle: one of none, 32, 64, 96, 128; found `256`}}
+func.func private @f(memref<4xf32, #tile.shared<swizzle = 256>>)
+
+// -----
+
+// expected-error@below {{'shared' has no parameter 'swizle'; expected one of: swizzle, atom, align}}
+func.func private @f(memref<4xf32, #tile.shared<swizle = 128>>)
+
+// -----
+
+// expected-error@below {{parameter 'align' is given twice}}
+func.func private @f(memref<4xf32, #tile.shared<align = 16, align = 16>>)
+
+// -----
+
+// expected-error@below {{unknown attribute 'tile.distributed'; known: const, generic, global, layout, local, param, reg, shared}}
+func.func private @f(memref<4xf32, #tile.distributed>)
+
+// -----
+
+// expected-error@below {{wgmma_d has 64 rows, but the tensor has 128; use one tile for each warpgroup}}
+func.func private @f(tensor<128x64xf32, #tile.layout<wgmma_d>>)
+
+// -----
+
+// expected-error@below {{wgmma_d lays out matrices, but the tensor has rank 3}}
+func.func private @f(tensor<1x64x64xf32, #tile.layout<wgmma_d>>)
+
+// -----
+
+// expected-error@below {{wgmma_d of f32 has a multiple of 8 columns, at most 256, but the tensor has 60}}
+func.func private @f(tensor<64x60xf32, #tile.layout<wgmma_d>>)
+
+// -----
+
+// expected-error@below {{wgmma_d of f32 has a multiple of 8 columns, at most 256, but the tensor has 264}}
+func.func private @f(tensor<64x264xf32, #tile.layout<wgmma_d>>)
+
+// -----
+
+// expected-error@below {{wgmma_d of f32 has a multiple of 8 columns, at most 256, but the tensor has ?}}
+func.func private @f(tensor<64x?xf32, #tile.layout<wgmma_d>>)
+
+// -----
+
+// expected-error@below {{wgmma_a of i8 has a multiple of 32 columns, at most 256, but the tensor has 16}}
+func.func private @f(tensor<64x16xi8, #tile.layout<wgmma_a>>)
+
+// -----
+
+// expected-error@below {{wgmma_a holds numbers of 8, 16 or 32 bits, but the tensor holds f64}}
+func.func private @f(tensor<64x16xf64, #tile.layout<wgmma_a>>)
+
+// -----
+
+// expected-error@below {{wgmma_d holds numbers of at most 64 bits, but the tensor holds index}}
+func.func private @f(tensor<64x16xindex, #tile.layout<wgmma_d>>)
+
+// -----
+
+// expected-error@below {{expected a fragment: one of wgmma_d, wgmma_a; found `wgmma_b`}}
+func.func private @f(tensor<64x16xf16, #tile.layout<wgmma_b>>)
+
+// -----
+
+// expected-error@below {{expected a tensor with #tile.layout<wgmma_d>, found tensor<64x64xf32>}}
+func.func private @f(!tile.in_flight<tensor<64x64xf32>>)
+
+// -----
+
+// expected-error@below {{expected a tensor with #tile.layout<wgmma_d>, found i32}}
+func.func private @f(!tile.in_flight<i32>)
+
+// -----
+
+// expected-error@below {{box[0] = 256 bytes}}
+func.func private @f(!tile.tensor_map<64x128xbf16, swizzle = 128>)
+
+// -----
+
+// expected-error@below {{box[0] = 512}}
+func.func private @f(!tile.tensor_map<512xi32>)
+
+// -----
+
+// expected-error@below {{rank}}
+func.func private @f(!tile.tensor_map<1x1x1x1x1x16xi8>)
+
+// -----
+
+// expected-error@below {{the box of a tensor map has static sizes, found `?`}}
+func.func private @f(!tile.tensor_map<?x16xi8>)
+
+// -----
+
+// expected-error@below {{a tensor map cannot hold i4 with format = natural; it holds i8, i16, i32, i64, f16, bf16, f32, f64, and 8-bit floats as bytes}}
+func.func private @f(!tile.tensor_map<16xi4>)
+
+// -----
+
+// expected-error@below {{a tensor map cannot hold f16 with format = tf32}}
+func.func private @f(!tile.tensor_map<16xf16, format = tf32>)
+
+// -----
+
+// expected-error@below {{expected a number type as element, found tensor<4xf32>}}
+func.func private @f(!tile.tensor_map<16xtensor<4xf32>>)
+
+// -----
+
+// expected-error@below {{atom = 64, but swizzle 32 moves 16 bytes at a time; use swizzle = 128 or atom = 16}}
+func.func private @f(!tile.tensor_map<8x16xi8, swizzle = 32, atom = 64>)
+
+// -----
+
+// expected-error@below {{element_strides}}
+func.func private @f(!tile.tensor_map<8x16xi8, element_strides = [9, 1]>)
+
+// -----
+
+// expected-error@below {{element_strides}}
+func.func private @f(!tile.tensor_map<8x16xi8, element_strides = [1]>)
+
+// -----
+
+// expected-error@below {{fill}}
+func.func private @f(!tile.tensor_map<8x16xi8, fill = nan>)
+
+// -----
+
+// expected-error@below {{interleave}}
+func.func private @f(!tile.tensor_map<16x16xi8, interleave = 16>)

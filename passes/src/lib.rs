@@ -2,6 +2,7 @@
 //!
 //! [`register`] makes them known by name, to `girih-opt` and to [`pipeline`].
 pub mod allocate_shared;
+pub mod convert_spaces;
 pub mod convert_tile_to_nvvm;
 pub mod pipeline;
 pub mod set_target;
@@ -15,6 +16,7 @@ pub fn register() {
         register(set_target::SetTarget);
         register(verify_target::VerifyTarget);
         register(allocate_shared::AllocateShared);
+        register(convert_spaces::ConvertSpaces);
         register(convert_tile_to_nvvm::ConvertTileToNvvm);
         pipeline::register();
     });

@@ -25,7 +25,7 @@ func.func private @registers(memref<f32, #tile.reg>)
 
 // -----
 
-// expected-error@below {{has memref<f32, 2 : i64>, but 2 is the number of no state space of PTX; it has 0, 1, 3, 4, 5, 7 and 101}}
+// expected-error@below {{has memref<f32, 2>, but 2 is the number of no state space of PTX; it has 0, 1, 3, 4, 5, 7 and 101}}
 func.func private @number(memref<f32, 2>)
 
 // -----

@@ -4,10 +4,6 @@
 // RUN: girih-opt %s --pass-pipeline='builtin.module(tile-convert-spaces{to=gpu},tile-convert-spaces{to=nvvm})' | FileCheck %s --check-prefix=NVVM
 // RUN: girih-opt %s --pass-pipeline='builtin.module(tile-convert-spaces{to=gpu},tile-convert-spaces{to=tile})' | FileCheck %s --check-prefix=TILE
 // RUN: girih-opt %s --pass-pipeline='builtin.module(tile-convert-spaces{to=nvvm},tile-convert-spaces{to=tile})' | FileCheck %s --check-prefix=TILE
-// RUN: girih-opt %s --mlir-pass-statistics --tile-convert-spaces 2>&1 >/dev/null | FileCheck %s --check-prefix=COUNT
-
-// COUNT: ConvertSpaces
-// COUNT: types
 
 // GPU: memref.global "private" @buffer : memref<64xf32, #gpu.address_space<workgroup>>
 // NVVM: memref.global "private" @buffer : memref<64xf32, 3>

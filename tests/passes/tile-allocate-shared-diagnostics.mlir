@@ -66,5 +66,8 @@ tile.kernel @nowhere() threads(32) launch {
 
 // -----
 
-// expected-remark @+1 {{a tile.alloc outside kernels gets no offset}}
-%a = tile.alloc : memref<8xi8, #tile.shared>
+func.func private @helper() {
+  // expected-remark @+1 {{a tile.alloc outside kernels gets no offset}}
+  %a = tile.alloc : memref<8xi8, #tile.shared>
+  return
+}

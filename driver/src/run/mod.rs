@@ -5,12 +5,12 @@
 //! | this file | the whole of one run |
 //! | `device` | a GPU if there is one, the simulator otherwise |
 //! | `reference` | what the kernel should have computed, by MLIR's JIT on the CPU |
-//! | `cost` | how long a reference would take |
+//! | `work` | whether sizes fit each other, and how long a reference would take |
 //! | `missing` | what to write for an argument that was forgotten |
-mod cost;
 mod device;
 mod missing;
 mod reference;
+mod work;
 
 pub use reference::{Choice, MULTIPLY_ADDS};
 
@@ -158,6 +158,7 @@ fn launch(
     let kernel = options.kernel.as_deref();
     missing::check(program.kernel(kernel)?, &options.request.args)?;
     if let Some(reference) = &reference {
+        reference.check_specs(program.kernel(kernel)?, &options.request.args)?;
         ran.remarks.extend(reference.remark());
     }
     let start = Instant::now();

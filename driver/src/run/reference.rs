@@ -3,18 +3,22 @@
 //! The reference of `@gemm` is `@gemm_ref` where nothing else is said. It takes the kernel's arguments in the kernel's
 //! order and overwrites those that the kernel overwrites; what it returns, if anything, are the new values of its last
 //! array arguments. Every array is compared afterwards, so that a kernel which writes where it should not is found too.
-use super::cost::Cost;
+use super::work::Work;
 use crate::{
     annotation::{Annotation, string},
     failure::{Failure, Result},
 };
 use girih_codegen::jit::{self, Returned};
-use girih_core::{dtype::DType, manifest::Kernel};
+use girih_core::{
+    dtype::DType,
+    manifest::{Arg, Kernel},
+};
 use girih_runtime::{
     array::{Array, Layout},
     check::{Measure, compare},
     launch::HostValue,
-    run::Checked,
+    run::{Checked, Named},
+    spec::Spec,
 };
 use melior::ir::{BlockLike, OperationRef, RegionLike, operation::OperationLike};
 
@@ -38,7 +42,7 @@ pub(super) struct Reference {
     name: String,
     by_default: bool,
     annotation: Annotation,
-    cost: Cost,
+    work: Work,
     function: jit::Function,
 }
 
@@ -70,7 +74,7 @@ impl Reference {
             name,
             by_default,
             annotation: source.map(Annotation::of).unwrap_or_default(),
-            cost: source.map(Cost::of).unwrap_or_default(),
+            work: source.map(Work::of).unwrap_or_default(),
             function,
         }))
     }
@@ -83,7 +87,11 @@ impl Reference {
 
     /// Compares every array that the kernel or the reference has changed.
     pub(super) fn judge(&self, kernel: &Kernel, before: &[HostValue], after: &[HostValue]) -> Result<Vec<Checked>> {
-        self.check_cost(before)?;
+        let shape = |value: &HostValue| match value {
+            HostValue::Array(array) => array.shape().to_vec(),
+            HostValue::Scalar(_) => Vec::new(),
+        };
+        self.check_work(kernel, &before.iter().map(shape).collect::<Vec<_>>())?;
         let want = self.call(before)?;
         let scale = match self.annotation.is_product {
             true => Some(self.call(&before.iter().map(absolute).collect::<Vec<_>>())?),
@@ -133,12 +141,26 @@ impl Reference {
         }
     }
 
-    fn check_cost(&self, values: &[HostValue]) -> Result<()> {
-        let shape = |value: &HostValue| match value {
-            HostValue::Array(array) => array.shape().to_vec(),
-            HostValue::Scalar(_) => Vec::new(),
-        };
-        let work = self.cost.multiply_adds(&values.iter().map(shape).collect::<Vec<_>>());
+    /// Refuses arguments that the reference cannot be called with, before anything is launched, where their sizes can be
+    /// seen on the command line.
+    pub(super) fn check_specs(&self, kernel: &Kernel, args: &[Named<Spec>]) -> Result<()> {
+        let shape = |arg: &Arg| args.iter().find(|named| named.name == arg.name())?.value.shape();
+        let shapes: Option<Vec<_>> = kernel.args.iter().map(|arg| shape(arg).map(<[u64]>::to_vec)).collect();
+        shapes.map_or(Ok(()), |shapes| self.check_work(kernel, &shapes))
+    }
+
+    /// Compiled code checks no sizes and cannot be stopped.
+    fn check_work(&self, kernel: &Kernel, shapes: &[Vec<u64>]) -> Result<()> {
+        let names: Vec<_> = kernel.args.iter().map(Arg::name).collect();
+        let work = self.work.multiply_adds(shapes, &names).map_err(|mismatch| {
+            let [first, second] = mismatch.sizes;
+            let mut failure = Failure::new(format!(
+                "{first}, but {second}; `{}` of @{} needs them to be equal",
+                mismatch.operation, self.name
+            ));
+            failure.messages[0].place = mismatch.place;
+            failure
+        })?;
         if work <= MULTIPLY_ADDS {
             return Ok(());
         }
@@ -286,7 +308,7 @@ fn symbols<'c: 'a, 'a>(module: OperationRef<'c, 'a>) -> impl Iterator<Item = (St
 mod tests {
     use super::*;
     use crate::registry;
-    use girih_core::manifest::{Arg, Expr};
+    use girih_core::manifest::Expr;
     use girih_ir::module;
     use pretty_assertions::assert_eq;
 

@@ -164,6 +164,15 @@ impl Spec {
         }
     }
 
+    /// Sizes of the array, outermost first, where they are known without reading a file.
+    pub fn shape(&self) -> Option<&[u64]> {
+        match &self.kind {
+            Kind::Scalar(_) => Some(&[]),
+            Kind::Generated { shape, .. } => Some(shape),
+            Kind::File { .. } => None,
+        }
+    }
+
     /// Makes the array. A number is an array of rank 0.
     pub fn array(&self, place: &Place<'_>) -> Result<Array> {
         match &self.kind {

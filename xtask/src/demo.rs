@@ -1,6 +1,6 @@
 //! `cargo xtask demo`: a GEMM from tile ops to PTX, each level shown, and run where it can be run.
 use crate::{command, examples, report, setup, workspace};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use std::{
     collections::BTreeMap,
     fs,
@@ -57,9 +57,16 @@ pub fn run(args: &Args) -> Result<bool> {
     report::heading("compile");
     println!("$ {}", command::display(&compile));
     let start = Instant::now();
-    command::run(&mut compile)?;
-    println!("{} in {}", ptx.display(), report::seconds(start.elapsed()));
-    show_levels(&levels)?;
+    let output = command::output(&mut compile)?;
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    if !output.status.success() {
+        bail!("the example does not compile ({}):\n{}", output.status, said.trim());
+    }
+    println!(
+        "done in {}, the start of the process included",
+        report::seconds(start.elapsed())
+    );
+    show_levels(&levels, &step_times(&said))?;
 
     report::heading("assemble");
     let assembled = match workspace::tools_dir()?.join("ptxas").is_file() {
@@ -108,12 +115,37 @@ pub fn run(args: &Args) -> Result<bool> {
             println!("WRONG: it compiled, but the {m}x{n}x{k} product was not computed as its reference says.")
         }
     }
-    println!("The IR after each pass: {}", levels.display());
+    println!(
+        "The IR after each pass: {}",
+        levels.strip_prefix(&root).unwrap_or(&levels).display()
+    );
     Ok(right)
 }
 
-/// One line for each dumped level: the file, its lines, and the ops of each dialect in it.
-fn show_levels(dir: &Path) -> Result<()> {
+/// Lines `NAME MS ms` of `--timing`, in order.
+fn step_times(said: &str) -> Vec<(String, f64)> {
+    let time = |line: &str| -> Option<(String, f64)> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            [name, ms, "ms"] => Some((name.to_owned(), ms.parse().ok()?)),
+            _ => None,
+        }
+    };
+    said.lines().filter_map(time).collect()
+}
+
+/// The names of the steps whose times a dumped level sums up.
+fn steps_of(level: &str) -> Vec<&str> {
+    match level {
+        "tile" => vec!["parse"],
+        "llvm" => vec!["translate", "optimize"],
+        "ptx" => vec!["emit"],
+        pass => vec![pass],
+    }
+}
+
+/// One line for each dumped level: the file, the time, its lines, and the ops of each dialect in it.
+fn show_levels(dir: &Path, times: &[(String, f64)]) -> Result<()> {
     let mut files: Vec<PathBuf> = fs::read_dir(dir)
         .with_context(|| format!("cannot list {}", dir.display()))?
         .flatten()
@@ -121,15 +153,28 @@ fn show_levels(dir: &Path) -> Result<()> {
         .filter(|path| path.is_file())
         .collect();
     files.sort();
-    println!("\n{:<44} {:>6}  what is in it", "level", "lines");
+    println!("\n{:<36} {:>8} {:>6}   what is in it", "after", "ms", "lines");
+    let (mut times, mut before) = (times.iter(), String::new());
     for file in files {
         let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let content = match file.extension().is_some_and(|e| e == "mlir") {
-            true => census(&text),
-            false => instructions(&text),
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let level = stem.split_once('-').map_or(stem.as_str(), |(_, level)| level);
+        // Names repeat, so each step takes the next time of its name.
+        let ms: f64 = steps_of(level)
+            .iter()
+            .filter_map(|step| times.by_ref().find(|(name, _)| name == step))
+            .map(|(_, ms)| ms)
+            .sum();
+        let content = if text == before {
+            "as before".to_owned()
+        } else if file.extension().is_some_and(|e| e == "mlir") {
+            census(&text)
+        } else {
+            instructions(&text)
         };
-        println!("{name:<44} {:>6}  {content}", text.lines().count());
+        println!("{name:<36} {ms:>8.1} {:>6}   {content}", text.lines().count());
+        before = text;
     }
     Ok(())
 }
@@ -199,6 +244,13 @@ mod tests {
         let mlir = "module {\n  tile.kernel @k() launch {\n    %c0 = arith.constant 0 : index\n\
                     %a, %b = \"tile.pair\"() : () -> ()\n    // tile.comment\n    %c:2 = tile.wgmma %x\n}\n";
         assert_eq!(census(mlir), "tile 3, arith 1");
+    }
+
+    #[test]
+    fn times_are_read_in_order() {
+        let said = "start   1.28 ms\nparse 11.04 ms\nremark: 3 ms of nothing\ncse 0.18 ms\n";
+        let names: Vec<String> = step_times(said).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["start", "parse", "cse"]);
     }
 
     #[test]

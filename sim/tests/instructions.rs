@@ -56,11 +56,18 @@ fn kernel(record: &Record) -> String {
 
 /// Absolute or relative difference, whichever is less; the bounds are those of PTX ISA 9.7.3.
 fn close(tolerance: &str, want: u64, got: u64) -> bool {
-    let near = |w: f64, g: f64, bound: f64| w.is_nan() && g.is_nan() || w == g || (w - g).abs() <= bound * w.abs().max(1.0);
+    let near =
+        |w: f64, g: f64, bound: f64| w.is_nan() && g.is_nan() || w == g || (w - g).abs() <= bound * w.abs().max(1.0);
     match tolerance {
-        "single" => near(f32::from_bits(want as u32).into(), f32::from_bits(got as u32).into(), 3e-6),
+        "single" => near(
+            f32::from_bits(want as u32).into(),
+            f32::from_bits(got as u32).into(),
+            3e-6,
+        ),
         "double" => near(f64::from_bits(want), f64::from_bits(got), 2e-6),
-        "half" => [0, 16].iter().all(|s| ((want >> s & 0xffff) as i64 - (got >> s & 0xffff) as i64).abs() <= 1),
+        "half" => [0, 16]
+            .iter()
+            .all(|s| ((want >> s & 0xffff) as i64 - (got >> s & 0xffff) as i64).abs() <= 1),
         _ => want == got,
     }
 }
@@ -68,7 +75,9 @@ fn close(tolerance: &str, want: u64, got: u64) -> bool {
 #[test]
 fn instructions_answer_as_recorded() {
     let mut text = String::new();
-    GzDecoder::new(&include_bytes!("data/instructions.jsonl.gz")[..]).read_to_string(&mut text).expect("records");
+    GzDecoder::new(&include_bytes!("data/instructions.jsonl.gz")[..])
+        .read_to_string(&mut text)
+        .expect("records");
     let mut lines = text.lines();
     let operands: Operands = serde_json::from_str(lines.next().expect("operands")).expect("operands");
     let mut differences = Vec::new();
@@ -83,8 +92,13 @@ fn instructions_answer_as_recorded() {
         let output = simulator.allocate(8 * n).expect("memory");
         let scratch = simulator.allocate(8 * n).expect("memory");
         simulator.write(input, 0, &bytes).expect("memory");
-        let module = simulator.load(&kernel(&record)).unwrap_or_else(|e| panic!("{}: {e}", record.ptx));
-        let params: Vec<Vec<u8>> = [input, output, scratch].iter().map(|b| b.address.to_le_bytes().to_vec()).collect();
+        let module = simulator
+            .load(&kernel(&record))
+            .unwrap_or_else(|e| panic!("{}: {e}", record.ptx));
+        let params: Vec<Vec<u8>> = [input, output, scratch]
+            .iter()
+            .map(|b| b.address.to_le_bytes().to_vec())
+            .collect();
         let launch = Launch {
             kernel: "k",
             grid: [1; 3],
@@ -94,19 +108,35 @@ fn instructions_answer_as_recorded() {
             cooperative: false,
             params: &params,
         };
-        simulator.launch(module, &launch).unwrap_or_else(|e| panic!("{}: {e}", record.ptx));
+        simulator
+            .launch(module, &launch)
+            .unwrap_or_else(|e| panic!("{}: {e}", record.ptx));
         let mut results = vec![0; 8 * n];
         simulator.read(output, 0, &mut results).expect("memory");
         let mut word = [0; 8];
-        for (i, (want, got)) in record.values.split(' ').map(hex).zip(results.chunks_exact(8)).enumerate() {
+        for (i, (want, got)) in record
+            .values
+            .split(' ')
+            .map(hex)
+            .zip(results.chunks_exact(8))
+            .enumerate()
+        {
             word.copy_from_slice(got);
             let got = u64::from_le_bytes(word);
             if !close(&record.tolerance, want, got) {
-                differences.push(format!("{} of {:?}: expected {want:#x}, found {got:#x}", record.ptx, sets[i]));
+                differences.push(format!(
+                    "{} of {:?}: expected {want:#x}, found {got:#x}",
+                    record.ptx, sets[i]
+                ));
             }
         }
         count += 1;
     }
     assert!(count > 800, "only {count} records");
-    assert!(differences.is_empty(), "{} differ, first {}", differences.len(), differences[0]);
+    assert!(
+        differences.is_empty(),
+        "{} differ, first {}",
+        differences.len(),
+        differences[0]
+    );
 }

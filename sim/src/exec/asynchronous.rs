@@ -246,7 +246,7 @@ impl Cluster {
         &mut self,
         global: &GlobalMemory,
         chosen: impl Fn(&Pending) -> bool,
-    ) -> Result<(), (Fault, Pending)> {
+    ) -> Result<(), Box<(Fault, Pending)>> {
         if !self.pending.iter().any(&chosen) {
             return Ok(());
         }
@@ -257,7 +257,7 @@ impl Cluster {
                 continue;
             }
             if let Err(fault) = pending.copy.happen(&self.blocks, pending.owner.0, global) {
-                return Err((fault, pending));
+                return Err(Box::new((fault, pending)));
             }
         }
         Ok(())
@@ -269,7 +269,7 @@ impl Cluster {
         global: &GlobalMemory,
         idle: bool,
         ended: bool,
-    ) -> Result<(), (Fault, Pending)> {
+    ) -> Result<(), Box<(Fault, Pending)>> {
         self.round += 1;
         let awaited = std::mem::take(&mut self.awaited);
         let round = self.round;

@@ -18,6 +18,8 @@ const RESIDENT_THREADS: u32 = 2048;
 const QUANTUM: u64 = 512;
 /// Instructions of a cluster before another one has its turn.
 const SLICE: u64 = 1 << 20;
+/// Rounds without an effect after which another cluster has its turn: this one may wait for it.
+const FRUITLESS_ROUNDS: u32 = 16;
 /// Rounds in which all waits of a cluster gave up and nothing else happened, after which it is stuck.
 const IDLE_ROUNDS: u32 = 64;
 
@@ -205,7 +207,7 @@ fn new_cluster(grid: &Grid<'_>, index: u64) -> Cluster {
 
 /// Runs a cluster for a while; true when it has ended.
 fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError> {
-    let mut total = 0;
+    let (mut total, mut fruitless) = (0, 0);
     loop {
         let effects = cluster.effects;
         let (mut progress, mut alive, mut timed) = (0, false, false);
@@ -238,7 +240,7 @@ fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError
             }
         }
         let settled = cluster.settle_round(grid.memory, progress == 0, !alive);
-        settled.map_err(|(fault, pending)| late_fault(cluster, fault, &pending))?;
+        settled.map_err(|late| late_fault(cluster, &late.0, &late.1))?;
         if !alive {
             return Ok(true);
         }
@@ -252,6 +254,7 @@ fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError
             ));
         }
         let changed = cluster.effects != effects;
+        fruitless = if changed { 0 } else { fruitless + 1 };
         cluster.idle_rounds = match (changed, cluster.timeouts) {
             (true, _) => 0,
             (false, true) => cluster.idle_rounds + 1,
@@ -265,18 +268,18 @@ fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError
             }
             cluster.timeouts = true;
         }
-        if total >= SLICE {
+        if total >= SLICE || fruitless >= FRUITLESS_ROUNDS {
             return Ok(false);
         }
     }
 }
 
 /// The error of a copy that failed when it happened.
-fn late_fault(cluster: &Cluster, fault: Fault, pending: &Pending) -> LaunchError {
+fn late_fault(cluster: &Cluster, fault: &Fault, pending: &Pending) -> LaunchError {
     let (block, warp, lane) = pending.owner;
     let tid = cluster.blocks[block].warps[warp].identity.as_ref().map(|i| i.tid[lane]);
     LaunchError {
-        fault,
+        fault: fault.clone(),
         line: pending.line,
         place: tid.map(|tid| (cluster.blocks[block].index, tid)),
     }

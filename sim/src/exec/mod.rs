@@ -6,6 +6,7 @@
 mod asynchronous;
 mod atomic;
 mod barrier;
+mod call;
 mod collective;
 mod launch;
 mod memory;

@@ -377,9 +377,9 @@ impl Warp {
         let end = if open { u64::MAX } else { committed.saturating_sub(keep) };
         let owner = (cx.block, self.number(), l);
         let chosen = |p: &Pending| p.owner == owner && p.completion == completion && p.group < end;
-        cx.cluster.settle(cx.grid.memory, chosen).map_err(|(fault, pending)| {
-            let detail = format!("{} (a copy issued at line {})", fault.detail, pending.line);
-            Fault::new(fault.kind, detail)
+        cx.cluster.settle(cx.grid.memory, chosen).map_err(|late| {
+            let detail = format!("{} (a copy issued at line {})", late.0.detail, late.1.line);
+            Fault::new(late.0.kind, detail)
         })?;
         Ok(!matches!(transfer, Transfer::ArriveAfterCopies { .. }))
     }

@@ -5,7 +5,7 @@
 //! of one warp may wait for each other.
 use super::Context;
 use super::registers::{self, holds, lane, set_lane};
-use crate::isa::{Argument, Call, Callee, Clock, Code, FUNCTION_BASE, Formal, LANES, Op, Program, Special, Value};
+use crate::isa::{Clock, Code, LANES, Op, Program, Special, Value};
 use crate::memory::{Fault, FaultKind};
 
 /// Lanes of a mask, lowest first.
@@ -27,17 +27,20 @@ pub struct Frame {
     pub regs: Vec<u64>,
     /// Start of the frame in local memory, the same in all lanes.
     pub local_base: u32,
-    parent: u32,
-    return_pc: u32,
+    pub parent: u32,
+    pub return_pc: u32,
     /// Instruction of the parent that called.
-    call_pc: u32,
-    live: u32,
-    depth: u32,
+    pub call_pc: u32,
+    pub live: u32,
+    pub depth: u32,
 }
 
-const NO_FRAME: u32 = u32::MAX;
-/// Instructions after which a group gives way to others of its warp.
-const PATIENCE: u32 = 2000;
+/// The parent of a kernel's frame.
+pub const NO_FRAME: u32 = u32::MAX;
+/// Instructions after which the groups of a warp take turns for as many, whatever they stand at.
+const PATIENCE: u64 = 2000;
+/// Instructions of a turn.
+const TURN: u64 = 64;
 /// Bytes of local memory of a thread, its whole stack.
 pub const STACK_BYTES: u32 = 512 * 1024;
 
@@ -67,12 +70,15 @@ pub struct Identity {
 #[derive(Default)]
 pub struct Warp {
     pub identity: Option<Box<Identity>>,
-    frames: Vec<Frame>,
-    free: Vec<u32>,
+    pub frames: Vec<Frame>,
+    pub free: Vec<u32>,
     pub pc: [u32; LANES],
-    frame_of: [u32; LANES],
+    pub frame_of: [u32; LANES],
     last_run: [u64; LANES],
     clock: u64,
+    /// Instructions executed while other lanes could have run, and those still to execute in turns.
+    passed_over: u64,
+    fair: u64,
     /// Lanes that exist and have not exited.
     pub alive: u32,
     /// Lanes that wait for others of the warp at a collective.
@@ -89,7 +95,7 @@ pub struct Warp {
     pub timed: bool,
     /// Lanes, frame and instruction of the group being executed.
     pub mask: u32,
-    current: u32,
+    pub current: u32,
     pub at: u32,
     /// Lane of the last access, for messages.
     pub lane: usize,
@@ -171,7 +177,7 @@ impl Warp {
             .map_or(0, |i| i.line)
     }
 
-    fn make_frame(
+    pub(super) fn make_frame(
         &mut self,
         cx: &Context<'_, '_>,
         code: &Code,
@@ -294,10 +300,9 @@ impl Warp {
     pub fn run(&mut self, cx: &mut Context<'_, '_>, quantum: u64) -> Result<u64, Stopped> {
         let program: &Program = cx.grid.program;
         let start = self.executed;
-        let mut rotate = false;
         self.stalled = 0;
         self.timed = false;
-        while self.executed - start < quantum && self.pick(rotate) {
+        while self.executed - start < quantum && self.pick(self.fair > 0) {
             let function = self.frame().function;
             let Some(code) = &program.functions[function as usize] else {
                 break;
@@ -309,73 +314,86 @@ impl Warp {
                 .map(|l| self.pc[l])
                 .min()
                 .unwrap_or(u32::MAX);
-            let patience = if others == 0 { u32::MAX } else { PATIENCE };
-            let mut steps = 0u32;
-            let mut left = quantum - (self.executed - start);
-            rotate = false;
-            loop {
-                let Some(inst) = code.insts.get(self.at as usize) else {
-                    let fault = Fault::new(FaultKind::InvalidPc, "the program counter left the function");
-                    return Err(Stopped {
-                        fault,
-                        line: 0,
-                        lane: 0,
-                    });
-                };
-                self.executed += 1;
-                let active = match inst.guard {
-                    None => self.mask,
-                    Some(p) => self.mask & holds(&self.frame().regs, &program.pool, p),
-                };
-                let mut next = self.at + 1;
-                if active != 0
-                    && !registers::execute(
-                        &inst.op,
-                        &mut self.frames[self.current as usize].regs,
-                        &program.pool,
-                        active,
-                    )
-                {
-                    match self.step(cx, &inst.op, active) {
-                        Ok(Flow::Next) => {}
-                        Ok(Flow::Jump(target)) => next = target,
-                        Ok(Flow::Split) => {
-                            self.clock += 1;
-                            for l in lanes(self.mask) {
-                                self.last_run[l] = self.clock;
-                            }
-                            break;
-                        }
-                        Ok(Flow::Turn) => {
-                            self.save(next);
-                            return Ok(self.executed - start);
-                        }
-                        Ok(Flow::Stall) => {
-                            self.executed -= 1;
-                            self.save(self.at);
-                            self.stalled |= self.mask;
-                            break;
-                        }
-                        Err(fault) => {
-                            return Err(Stopped {
-                                fault,
-                                line: inst.line,
-                                lane: self.lane,
-                            });
-                        }
-                    }
+            let patience = match (others, self.fair) {
+                (0, _) => u64::MAX,
+                (_, 0) => PATIENCE,
+                _ => TURN,
+            };
+            let before = self.executed;
+            let turn = self.run_group(cx, code, meet, patience.min(quantum - (before - start)))?;
+            let steps = (self.executed - before).max(1);
+            if others == 0 {
+                (self.passed_over, self.fair) = (0, 0);
+            } else if self.fair > 0 {
+                self.fair = self.fair.saturating_sub(steps);
+            } else {
+                self.passed_over += steps;
+                if self.passed_over >= PATIENCE {
+                    (self.passed_over, self.fair) = (0, PATIENCE);
                 }
-                self.at = next;
-                steps += 1;
-                left -= 1;
-                if next >= meet || left == 0 || steps >= patience {
-                    rotate = steps >= patience;
-                    self.save(next);
-                    break;
-                }
+            }
+            if turn {
+                break;
             }
         }
         Ok(self.executed - start)
+    }
+
+    /// Runs the chosen group until it splits, waits, has done `limit` instructions or reaches instruction `meet`. True
+    /// when other warps should have their turn.
+    fn run_group(&mut self, cx: &mut Context<'_, '_>, code: &Code, meet: u32, limit: u64) -> Result<bool, Stopped> {
+        let program: &Program = cx.grid.program;
+        let mut left = limit;
+        loop {
+            let Some(inst) = code.insts.get(self.at as usize) else {
+                let fault = Fault::new(FaultKind::InvalidPc, "the program counter left the function");
+                return Err(Stopped {
+                    fault,
+                    line: 0,
+                    lane: 0,
+                });
+            };
+            self.executed += 1;
+            let regs = &mut self.frames[self.current as usize].regs;
+            let active = match inst.guard {
+                None => self.mask,
+                Some(p) => self.mask & holds(regs, &program.pool, p),
+            };
+            let mut next = self.at + 1;
+            if active != 0 && !registers::execute(&inst.op, regs, &program.pool, active) {
+                match self.step(cx, &inst.op, active) {
+                    Ok(Flow::Next) => {}
+                    Ok(Flow::Jump(target)) => next = target,
+                    Ok(Flow::Split) => {
+                        self.clock += 1;
+                        for l in lanes(self.mask) {
+                            self.last_run[l] = self.clock;
+                        }
+                        return Ok(false);
+                    }
+                    Ok(Flow::Turn) => {
+                        self.save(next);
+                        return Ok(true);
+                    }
+                    Ok(Flow::Stall) => {
+                        self.executed -= 1;
+                        self.save(self.at);
+                        self.stalled |= self.mask;
+                        return Ok(false);
+                    }
+                    Err(fault) => {
+                        let (line, lane) = (inst.line, self.lane);
+                        return Err(Stopped { fault, line, lane });
+                    }
+                }
+            }
+            self.at = next;
+            left -= 1;
+            if next >= meet || left == 0 {
+                self.save(next);
+                return Ok(false);
+            }
+        }
     }
 
     /// Executes an instruction that is more than arithmetic.
@@ -485,180 +503,6 @@ impl Warp {
             })?;
         }
         Ok(Flow::Split)
-    }
-
-    fn call(&mut self, cx: &mut Context<'_, '_>, call: &Call, active: u32) -> Result<Flow, Fault> {
-        let program: &Program = cx.grid.program;
-        let target_of = |warp: &Warp, l: usize| match call.callee {
-            Callee::Direct(index) => Ok(index),
-            Callee::Indirect(value) => {
-                let address = warp.read(program, l, value);
-                let offset = address.wrapping_sub(FUNCTION_BASE);
-                let known = (offset / 16) as usize;
-                if offset.is_multiple_of(16) && program.functions.get(known).is_some_and(Option::is_some) {
-                    Ok(known as u32)
-                } else {
-                    Err(Fault::new(
-                        FaultKind::InvalidPc,
-                        format!("call of address {address:#x}, which is no function"),
-                    ))
-                }
-            }
-        };
-        let first = active.trailing_zeros() as usize;
-        let target = target_of(self, first)?;
-        let mut together = 0;
-        for l in lanes(active) {
-            self.lane = l;
-            if target_of(self, l)? == target {
-                together |= 1 << l;
-            }
-        }
-        for l in lanes(self.mask) {
-            // Lanes that call something else try again.
-            self.pc[l] = if active >> l & 1 != 0 { self.at } else { self.at + 1 };
-        }
-        let Some(code) = &program.functions[target as usize] else {
-            return Err(Fault::new(FaultKind::InvalidPc, "call of a function without a body"));
-        };
-        if code.params.len() != call.arguments.len() || code.returns.len() != call.results.len() {
-            return Err(Fault::new(
-                FaultKind::InvalidPc,
-                format!(
-                    "`{}` takes {} arguments, but {} were given",
-                    code.name,
-                    code.params.len(),
-                    call.arguments.len()
-                ),
-            ));
-        }
-        let base = lanes(together)
-            .map(|l| self.stack_top[l])
-            .max()
-            .unwrap_or(0)
-            .next_multiple_of(16);
-        if base.saturating_add(code.local_bytes) > STACK_BYTES || self.frames[self.current as usize].depth > 20_000 {
-            return Err(stack_fault(u64::from(base) + u64::from(code.local_bytes)));
-        }
-        let caller = self.current;
-        let caller_base = self.frames[caller as usize].local_base;
-        let link = (caller, self.at, self.at + 1);
-        let frame = self.make_frame(cx, code, target, together, link, base);
-        for (argument, formal) in call.arguments.iter().zip(&code.params) {
-            for l in lanes(together) {
-                self.pass(
-                    program,
-                    l,
-                    (caller, caller_base, *argument),
-                    (frame, base, as_argument(*formal)),
-                );
-            }
-        }
-        for l in lanes(together) {
-            self.frame_of[l] = frame;
-            self.pc[l] = 0;
-            self.stack_top[l] = base + code.local_bytes;
-        }
-        Ok(Flow::Split)
-    }
-
-    /// Copies one value between frames of a lane.
-    fn pass(&mut self, program: &Program, l: usize, from: (u32, u32, Argument), to: (u32, u32, Argument)) {
-        let bytes = match (from.2, to.2) {
-            (Argument::Memory(_, a), Argument::Memory(_, b)) => a.min(b) as usize,
-            (Argument::Memory(_, n), _) | (_, Argument::Memory(_, n)) => n as usize,
-            _ => 16,
-        };
-        let mut buffer = vec![0u8; bytes.max(16)];
-        match from.2 {
-            Argument::Memory(offset, _) => {
-                let at = (from.1 + offset) as usize;
-                let local = &self.local[l];
-                let known = local.len().saturating_sub(at).min(bytes);
-                if known > 0 {
-                    buffer[..known].copy_from_slice(&local[at..at + known]);
-                }
-            }
-            Argument::Register(value) => {
-                let regs = &self.frames[from.0 as usize].regs;
-                buffer[..8].copy_from_slice(&lane(regs, &program.pool, value, l).to_le_bytes());
-            }
-        }
-        match to.2 {
-            Argument::Memory(offset, _) => {
-                let at = (to.1 + offset) as usize;
-                let local = &mut self.local[l];
-                if local.len() < at + bytes {
-                    local.resize(at + bytes, 0);
-                }
-                local[at..at + bytes].copy_from_slice(&buffer[..bytes]);
-            }
-            Argument::Register(value) => {
-                let mut word = [0; 8];
-                word.copy_from_slice(&buffer[..8]);
-                set_lane(&mut self.frames[to.0 as usize].regs, value, l, u64::from_le_bytes(word));
-            }
-        }
-    }
-
-    fn ret(&mut self, cx: &mut Context<'_, '_>, active: u32) -> Result<Flow, Fault> {
-        let program: &Program = cx.grid.program;
-        for l in lanes(self.mask & !active) {
-            self.pc[l] = self.at + 1;
-        }
-        let frame_id = self.current;
-        let frame = &self.frames[frame_id as usize];
-        let (function, base, parent, call_pc, return_pc) = (
-            frame.function,
-            frame.local_base,
-            frame.parent,
-            frame.call_pc,
-            frame.return_pc,
-        );
-        if parent == NO_FRAME {
-            self.leave(cx, active);
-            return Ok(Flow::Split);
-        }
-        let (caller, caller_base) = (
-            self.frames[parent as usize].function,
-            self.frames[parent as usize].local_base,
-        );
-        let call = program.functions[caller as usize]
-            .as_ref()
-            .and_then(|c| match &c.insts[call_pc as usize].op {
-                Op::Call(call) => Some(call),
-                _ => None,
-            });
-        if let (Some(call), Some(code)) = (call, &program.functions[function as usize]) {
-            for (result, formal) in call.results.iter().zip(&code.returns) {
-                for l in lanes(active) {
-                    self.pass(
-                        program,
-                        l,
-                        (frame_id, base, as_argument(*formal)),
-                        (parent, caller_base, *result),
-                    );
-                }
-            }
-        }
-        for l in lanes(active) {
-            self.frame_of[l] = parent;
-            self.pc[l] = return_pc;
-            self.stack_top[l] = base;
-        }
-        let frame = &mut self.frames[frame_id as usize];
-        frame.live &= !active;
-        if frame.live == 0 {
-            self.free.push(frame_id);
-        }
-        Ok(Flow::Split)
-    }
-}
-
-fn as_argument(formal: Formal) -> Argument {
-    match formal {
-        Formal::Memory(offset, bytes) => Argument::Memory(offset, bytes),
-        Formal::Register(value) => Argument::Register(value),
     }
 }
 

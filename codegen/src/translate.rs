@@ -3,7 +3,11 @@ use crate::{
     diagnostics::CollectingContext,
     error::{Error, Result},
 };
-use inkwell::module::Module;
+use inkwell::{
+    attributes::{Attribute, AttributeLoc},
+    module::Module,
+    values::CallSiteValue,
+};
 use melior::{
     ContextRef,
     ir::{BlockLike, Module as MlirModule, Operation, OperationRef, operation::OperationLike},
@@ -49,7 +53,28 @@ fn translate<'l>(gpu_module: OperationRef<'_, '_>, llvm: &'l CollectingContext) 
         });
     }
     // SAFETY: a module just made, in `llvm`, and ours to free.
-    Ok(unsafe { Module::new(module.cast()) })
+    let module = unsafe { Module::new(module.cast()) };
+    keep_warps_together(&module, llvm);
+    Ok(module)
+}
+
+/// Marks inline assembly `convergent`, which MLIR's op cannot say: it holds instructions that whole warps must run
+/// together (`wgmma`, waits), and LLVM may otherwise copy it into both arms of a branch.
+fn keep_warps_together(module: &Module<'_>, llvm: &CollectingContext) {
+    let kind = Attribute::get_named_enum_kind_id("convergent");
+    let convergent = llvm.llvm().create_enum_attribute(kind, 0);
+    let blocks = module
+        .get_functions()
+        .flat_map(|function| function.get_basic_block_iter());
+    for call in blocks.flat_map(|block| block.get_instructions()) {
+        let Ok(call) = CallSiteValue::try_from(call) else {
+            continue;
+        };
+        // Inline assembly and calls through pointers name no function.
+        if call.get_called_fn_value().is_none() {
+            call.add_attribute(AttributeLoc::Function, convergent);
+        }
+    }
 }
 
 /// A module that holds a copy of `gpu_module` whose functions carry debug scopes. Only `.file` and `.loc` come of them,

@@ -305,23 +305,47 @@ impl<'c, 'b> Emit<'c, 'b> {
         ];
         self.value("llvm.getelementptr", &[pointer], pointer.r#type(), &attributes)
     }
-    /// A load; `align` in bytes.
-    pub fn load(&self, pointer: V<'c>, t: Type<'c>, align: u64) -> V<'c> {
-        self.value(
-            "llvm.load",
-            &[pointer],
-            t,
-            &[("alignment", self.i64_attr(align as i64))],
-        )
+    /// What a number is to LLVM: itself, but for 8-bit floats, which are bytes.
+    pub fn storage_type(&self, t: Type<'c>) -> Type<'c> {
+        if t.is_float_type() && t.bit_width() == Some(8) {
+            return self.int(8);
+        }
+        t
     }
-    /// A store; `align` in bytes.
-    pub fn store(&self, v: V<'c>, pointer: V<'c>, align: u64) {
-        self.op(
-            "llvm.store",
-            &[v, pointer],
-            &[],
-            &[("alignment", self.i64_attr(align as i64))],
-        );
+    fn arith_bitcast(&self, v: V<'c>, t: Type<'c>) -> V<'c> {
+        if v.r#type() == t {
+            return v;
+        }
+        self.value("arith.bitcast", &[v], t, &[])
+    }
+    /// A number as LLVM has it.
+    pub fn to_storage(&self, v: V<'c>) -> V<'c> {
+        self.arith_bitcast(v, self.storage_type(v.r#type()))
+    }
+    /// Loads a number; `align` in bytes.
+    pub fn load(&self, pointer: V<'c>, t: Type<'c>, align: u64) -> V<'c> {
+        let attributes = [("alignment", self.i64_attr(align as i64))];
+        let v = self.value("llvm.load", &[pointer], self.storage_type(t), &attributes);
+        self.arith_bitcast(v, t)
+    }
+    /// Loads `n` numbers that lie next to each other; `align` in bytes.
+    pub fn load_many(&self, pointer: V<'c>, n: usize, t: Type<'c>, align: u64) -> Vec<V<'c>> {
+        if n == 1 {
+            return vec![self.load(pointer, t, align)];
+        }
+        let stored = self.storage_type(t);
+        let v = self.load(pointer, self.vector(n as i64, stored), align);
+        let numbers = self.unpack(v, n, stored);
+        numbers.into_iter().map(|v| self.arith_bitcast(v, t)).collect()
+    }
+    /// Stores a number, or several of one type next to each other; `align` in bytes.
+    pub fn store(&self, numbers: &[V<'c>], pointer: V<'c>, align: u64) {
+        let v = match numbers {
+            [one] => self.to_storage(*one),
+            many => self.pack(many),
+        };
+        let attributes = [("alignment", self.i64_attr(align as i64))];
+        self.op("llvm.store", &[v, pointer], &[], &attributes);
     }
     /// A pointer as an integer: 32 bits for shared memory, else 64.
     pub fn ptr_to_int(&self, pointer: V<'c>, bits: u32) -> V<'c> {
@@ -340,12 +364,13 @@ impl<'c, 'b> Emit<'c, 'b> {
         let position = girih_ir::kind::I64s::to_attribute(&vec![index as i64], self.context());
         self.value("llvm.extractvalue", &[v], t, &[("position", position)])
     }
-    /// Scalars as a vector.
+    /// Scalars, as LLVM has them, as a vector.
     pub fn pack(&self, scalars: &[V<'c>]) -> V<'c> {
-        let t = self.vector(scalars.len() as i64, scalars[0].r#type());
+        let t = self.vector(scalars.len() as i64, self.storage_type(scalars[0].r#type()));
         let mut v = self.value("llvm.mlir.undef", &[], t, &[]);
         for (i, s) in scalars.iter().enumerate() {
-            v = self.value("llvm.insertelement", &[v, *s, self.c32(i as i64)], t, &[]);
+            let s = self.to_storage(*s);
+            v = self.value("llvm.insertelement", &[v, s, self.c32(i as i64)], t, &[]);
         }
         v
     }

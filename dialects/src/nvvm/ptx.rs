@@ -106,7 +106,7 @@ impl<'c> Emit<'c, '_> {
     }
     /// Waits until the phase of `parity` (`i1`) has completed: try_wait in a loop.
     pub fn mbarrier_wait(&self, barrier: V<'c>, parity: V<'c>) {
-        let text = "{\n\t.reg .pred done;\n\tagain:\n\tmbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1;\n\t@!done bra.uni again;\n\t}";
+        let text = "{\n\t.reg .pred done;\n\tagain:\n\tmbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1;\n\t@!done bra again;\n\t}";
         let inputs = [
             AsmOperand {
                 constraint: "r",

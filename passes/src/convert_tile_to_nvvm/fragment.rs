@@ -2,7 +2,8 @@
 //!
 //! A thread's elements are its own origin plus what the layout gives for each index; neighbours in a row are moved together
 //! where the memory allows it. In global memory a tile that lies wholly inside, with rows aligned for pairs, takes the fast
-//! way; every other tile is guarded element by element.
+//! way; every other tile is guarded element by element. In shared memory neighbours go together where rows and the first
+//! column are known to be aligned for it.
 use super::{
     group, lower,
     memory::{Global, swizzled},
@@ -108,23 +109,53 @@ impl<'c> Place<'c> {
     }
 }
 
-/// Pointers to each run of a tile in shared memory.
-fn shared_runs<'c>(e: &Emit<'c, '_>, t: Type<'c>, base: V<'c>, at: &[V<'c>], h: &Held<'c>) -> Vec<V<'c>> {
+/// Whether an index is known to be a multiple of `n`.
+fn is_multiple(v: Value<'_, '_>, n: i64) -> bool {
+    if n == 1 || v.constant_int().is_some_and(|c| c % n == 0) {
+        return true;
+    }
+    let Some(op) = v.defining_op() else { return false };
+    let operands = op.operand_values();
+    match op.full_name() {
+        "arith.muli" => operands.iter().any(|o| is_multiple(*o, n)),
+        "arith.addi" | "arith.subi" => operands.iter().all(|o| is_multiple(*o, n)),
+        _ => false,
+    }
+}
+
+/// A tile in shared memory: pointers to parts of `run` elements that lie next to each other.
+struct SharedParts<'c> {
+    pointers: Vec<V<'c>>,
+    run: usize,
+    /// Bytes of a part, which its address is a multiple of.
+    bytes: u64,
+}
+
+fn shared_parts<'c>(e: &Emit<'c, '_>, t: Type<'c>, base: V<'c>, at: &[V<'c>], h: &Held<'c>) -> SharedParts<'c> {
     let bytes = element_bits(t).unwrap_or(8) as i64 / 8;
     let pitch = contiguous(&t.shape().unwrap_or_default())[0] * bytes;
+    // A part never crosses the 16 bytes that a swizzle keeps together.
+    let together = pitch % (h.run as i64 * bytes) == 0 && is_multiple(at[1], h.run as i64);
+    let run = if together { h.run } else { 1 };
     let row = e.add(e.to_int(at[0], 32), e.to_int(h.origin.0, 32));
     let column = e.add(e.to_int(at[1], 32), e.to_int(h.origin.1, 32));
     let start = e.add(e.mul(row, e.c32(pitch)), e.mul(column, e.c32(bytes)));
     let address = e.add(e.ptr_to_int(base, 32), start);
     let mode = shared_of(t).map_or(Swizzle::None, |s| s.mode());
-    h.offsets
+    let pointers = h
+        .offsets
         .iter()
-        .step_by(h.run)
+        .step_by(run)
         .map(|(r, c)| {
             let at = e.offset(address, i64::from(*r) * pitch + i64::from(*c) * bytes);
             e.int_to_ptr(swizzled(e, at, mode), 3)
         })
-        .collect()
+        .collect();
+    SharedParts {
+        pointers,
+        run,
+        bytes: (run as i64 * bytes) as u64,
+    }
 }
 
 /// Lowers the family.
@@ -142,7 +173,6 @@ pub fn patterns(c: &mut Conversion<'_>) {
                 &[],
                 |e| {
                     for (offsets, v) in h.offsets.chunks(h.run).zip(values.chunks(h.run)) {
-                        let v = if v.len() == 1 { v[0] } else { e.pack(v) };
                         e.store(v, p.run(&e, offsets[0]), bytes * h.run as u64);
                     }
                     vec![]
@@ -150,16 +180,15 @@ pub fn patterns(c: &mut Conversion<'_>) {
                 |e| {
                     for (offset, v) in h.offsets.iter().zip(values) {
                         let (pointer, inside) = p.element(&e, *offset);
-                        e.if_then(inside, |e| e.store(*v, pointer, bytes));
+                        e.if_then(inside, |e| e.store(&[*v], pointer, bytes));
                     }
                     vec![]
                 },
             );
         } else {
-            let runs = shared_runs(&e, memory, operands.one(1), &indices, &h);
-            for (pointer, v) in runs.iter().zip(values.chunks(h.run)) {
-                let v = if v.len() == 1 { v[0] } else { e.pack(v) };
-                e.store(v, *pointer, bytes * h.run as u64);
+            let parts = shared_parts(&e, memory, operands.one(1), &indices, &h);
+            for (pointer, v) in parts.pointers.iter().zip(values.chunks(parts.run)) {
+                e.store(v, *pointer, parts.bytes);
             }
         }
         rewriter.erase(op.op());
@@ -183,7 +212,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
                 |e| {
                     h.offsets
                         .chunks(h.run)
-                        .flat_map(|o| load(&e, p.run(&e, o[0]), element, h.run, bytes))
+                        .flat_map(|o| e.load_many(p.run(&e, o[0]), h.run, element, bytes * h.run as u64))
                         .collect()
                 },
                 |e| {
@@ -202,22 +231,16 @@ pub fn patterns(c: &mut Conversion<'_>) {
                 },
             )
         } else {
-            let runs = shared_runs(&e, memory, operands.one(0), &indices, &h);
-            runs.into_iter()
-                .flat_map(|p| load(&e, p, element, h.run, bytes))
+            let parts = shared_parts(&e, memory, operands.one(0), &indices, &h);
+            parts
+                .pointers
+                .iter()
+                .flat_map(|p| e.load_many(*p, parts.run, element, parts.bytes))
                 .collect()
         };
         rewriter.replace_multiple(op.op(), &[values]);
         Ok(())
     });
-}
-
-fn load<'c>(e: &Emit<'c, '_>, pointer: V<'c>, element: Type<'c>, run: usize, bytes: u64) -> Vec<V<'c>> {
-    if run == 1 {
-        return vec![e.load(pointer, element, bytes)];
-    }
-    let v = e.load(pointer, e.vector(run as i64, element), bytes * run as u64);
-    e.unpack(v, run, element)
 }
 
 fn zero_of<'c>(e: &Emit<'c, '_>, element: Type<'c>) -> V<'c> {

@@ -171,7 +171,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
         }
         let e = Emit::new(rewriter, op.location());
         let pointer = element_pointer(&e, t, operands.get(1), &indices(operands, 2));
-        e.store(operands.one(0), pointer, element_bits(t).unwrap_or(8) / 8);
+        e.store(&[operands.one(0)], pointer, element_bits(t).unwrap_or(8) / 8);
         rewriter.erase(op);
         Ok(())
     });

@@ -1,7 +1,8 @@
 //! Warpgroup matrix products.
 //!
 //! Products and waits are inline PTX whose accumulators are tied from input to output register, so that LLVM sees the data
-//! dependence and moves nothing above a wait.
+//! dependence and moves nothing above a wait. What a product reads from registers is written before the fence in front of
+//! it: packing and constants are pinned there, else ptxas adds a fence of its own (C7519) or serialises products (C7514).
 use super::{lower, types::in_flight};
 use girih_core::wgmma::{Major, Operand, Placement, Source, a_fragment_len};
 use girih_dialects::{
@@ -12,7 +13,60 @@ use girih_dialects::{
         types::{InFlightType, accumulator_tensor},
     },
 };
-use girih_ir::{conversion::Conversion, op::OpView, prelude::*};
+use girih_ir::{
+    conversion::{Conversion, ConversionRewriter},
+    ext::BlockExt,
+    op::OpView,
+    prelude::*,
+};
+
+/// The lowered fence in front of a product, if all of `values` are made before it.
+fn fence_before<'c>(op: OperationRef<'c, 'c>, values: &[V<'c>]) -> Option<OperationRef<'c, 'c>> {
+    let same = |a: OperationRef<'c, 'c>, b: OperationRef<'c, 'c>| a.to_raw().ptr == b.to_raw().ptr;
+    let mut before = op.block()?.op_list();
+    before.truncate(before.iter().position(|o| same(*o, op))?);
+    let at = before
+        .iter()
+        .rposition(|o| o.full_name() == "nvvm.wgmma.fence.aligned")?;
+    let late = |v: &V<'c>| {
+        v.defining_op()
+            .is_some_and(|d| before[at..].iter().any(|o| same(*o, d)))
+    };
+    (!values.iter().any(late)).then_some(before[at])
+}
+
+/// Whether values sit in registers already: a loop carries them, or an instruction wrote them.
+fn are_in_registers(values: &[V<'_>]) -> bool {
+    values
+        .iter()
+        .all(|v| v.defining_op().is_none_or(|d| d.full_name() == "llvm.extractvalue"))
+}
+
+/// What `make` gives for `values`, in registers before the fence in front of `op`.
+fn in_registers<'c>(
+    op: OperationRef<'c, 'c>,
+    rewriter: &ConversionRewriter<'c>,
+    values: &[V<'c>],
+    make: impl FnOnce(&Emit<'c, '_>, &[V<'c>]) -> Vec<V<'c>>,
+) -> Vec<V<'c>> {
+    let fence = fence_before(op, values);
+    if let Some(fence) = fence {
+        rewriter.set_insertion_before(fence);
+    }
+    let e = Emit::new(rewriter, op.location());
+    let mut made = make(&e, values);
+    if fence.is_some() && !are_in_registers(&made) {
+        made = e.inline_ptx("", &outputs(&made), &made, &[], false);
+    }
+    rewriter.set_insertion_before(op);
+    made
+}
+
+/// Constraint and type of each of `values`, as outputs of inline PTX.
+fn outputs<'c>(values: &[V<'c>]) -> Vec<(&'static str, Type<'c>)> {
+    let constraint = |t: Type<'c>| if t.is_float_type() { "f" } else { "r" };
+    values.iter().map(|v| (constraint(v.r#type()), v.r#type())).collect()
+}
 
 /// Registers from elements: f16 accumulators travel two in one.
 fn to_registers<'c>(e: &Emit<'c, '_>, tensor: Type<'c>, values: &[V<'c>]) -> Vec<V<'c>> {
@@ -40,10 +94,6 @@ fn from_registers<'c>(e: &Emit<'c, '_>, tensor: Type<'c>, values: &[V<'c>]) -> V
         .iter()
         .flat_map(|v| e.unpack(e.bitcast(*v, pair), f.packed, element))
         .collect()
-}
-
-fn register_constraint(t: Type<'_>) -> &'static str {
-    if t.is_float_type() { "f" } else { "r" }
 }
 
 /// The 64-bit matrix descriptor of a tile at a shared address: `(address & 0x3ffff) >> 4` and constant fields.
@@ -102,19 +152,17 @@ pub fn patterns(c: &mut Conversion<'_>) {
         };
         let mut acc = operands.get(2).to_vec();
         if InFlightType::of(op.acc().r#type()).is_none() {
-            acc = to_registers(&e, tensor, &acc);
+            acc = in_registers(op.op(), rewriter, &acc, |e, v| to_registers(e, tensor, v));
         }
         let b = descriptor(&e, operands.one(1), &product.b);
         let a_shared = product.a.as_ref().map(|p| (p, descriptor(&e, operands.one(0), p)));
         let a_values = if a_shared.is_none() {
-            pack_a(&e, op.a().r#type(), operands.get(0))
+            let a_type = op.a().r#type();
+            in_registers(op.op(), rewriter, operands.get(0), |e, v| pack_a(e, a_type, v))
         } else {
             vec![]
         };
-        let outputs: Vec<_> = acc
-            .iter()
-            .map(|v| (register_constraint(v.r#type()), v.r#type()))
-            .collect();
+        let outputs = outputs(&acc);
         let per_step = 4;
         for step in 0..product.k_steps {
             let mut inputs = vec![];
@@ -160,12 +208,8 @@ pub fn patterns(c: &mut Conversion<'_>) {
     lower!(c, Wait, |op, operands, rewriter| {
         let e = Emit::new(rewriter, op.op().location());
         let all = operands.all();
-        let outputs: Vec<_> = all
-            .iter()
-            .map(|v| (register_constraint(v.r#type()), v.r#type()))
-            .collect();
         let text = format!("wgmma.wait_group.sync.aligned {};", op.pending());
-        let mut done = e.inline_ptx(&text, &outputs, all, &[], true).into_iter();
+        let mut done = e.inline_ptx(&text, &outputs(all), all, &[], true).into_iter();
         let mut results = vec![];
         for (i, r) in op.results().iter().enumerate() {
             let values: Vec<_> = done.by_ref().take(operands.get(i).len()).collect();
@@ -190,20 +234,7 @@ fn pack_a<'c>(e: &Emit<'c, '_>, t: Type<'c>, values: &[V<'c>]) -> Vec<V<'c>> {
         .chunks(per_register)
         .map(|group| match per_register {
             1 => e.bitcast(group[0], e.i32_type()),
-            _ => {
-                // Elements of 8-bit formats are bytes to LLVM.
-                let bytes: Vec<_> = group
-                    .iter()
-                    .map(|v| {
-                        if bits == 8 && v.r#type().is_float_type() {
-                            e.value("arith.bitcast", &[*v], e.int(8), &[])
-                        } else {
-                            *v
-                        }
-                    })
-                    .collect();
-                e.bitcast(e.pack(&bytes), e.i32_type())
-            }
+            _ => e.bitcast(e.pack(group), e.i32_type()),
         })
         .collect()
 }

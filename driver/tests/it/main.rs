@@ -1,0 +1,7 @@
+//! Kernels from `.mlir` to their results: compiled, assembled by ptxas where there is one, run on the simulator, and held
+//! against plain arithmetic on the host. One binary: a static LLVM link costs seconds.
+//!
+//! By default a selection runs. `GIRIH_TEST_ALL=1 cargo test -p girih --test it` runs every combination.
+mod memory;
+mod support;
+mod wgmma;

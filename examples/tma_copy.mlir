@@ -5,6 +5,13 @@
 // which is what tensor maps need.
 //
 //   girih run examples/tma_copy.mlir --kernel copy_128 --arg A=randn:f32[100,72] --arg B=poison:f32[100,72]
+//
+// RUN: girih run %s --kernel copy_32 --device sim --arg A=randn:f32[100,72] --arg B=poison:f32[100,72] | FileCheck %s
+// RUN: girih run %s --kernel copy_64 --device sim --arg A=randn:f32[100,72] --arg B=poison:f32[100,72] | FileCheck %s
+// RUN: girih run %s --kernel copy_128 --device sim --arg A=randn:f32[100,72] --arg B=poison:f32[100,72] | FileCheck %s
+// RUN: girih run %s --kernel copy_128 --device sim --arg A=randn:f32[1,4] --arg B=poison:f32[1,4] | FileCheck %s
+// CHECK: copy_{{.*}}: ran on
+// CHECK-NEXT: right: B: all {{.*}} elements are exact
 
 module attributes {tile.target = "sm_90a"} {
 

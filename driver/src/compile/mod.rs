@@ -156,6 +156,7 @@ impl<'c> Unit<'c> {
     pub fn compile(mut self, options: &Options) -> Result<Compiled> {
         let mut dump = Dump::new(options.dump.as_deref())?;
         let target = self.choose_target(options)?;
+        let target = self.choose_ptx(target, options.ptx)?;
         dump.write("tile", "mlir", || Ok(self.text()))?;
         for (level, pipeline) in level::pipelines() {
             if options.emit < level {
@@ -172,7 +173,7 @@ impl<'c> Unit<'c> {
     }
 
     /// The module's target; the option's, which is then written into the module, where it names none.
-    fn choose_target(&mut self, options: &Options) -> Result<PtxTarget> {
+    fn choose_target(&mut self, options: &Options) -> Result<Target> {
         let named = level::target_of(self.module());
         let asked = options.target;
         if let (Some(named), Some(asked)) = (named, asked)
@@ -199,7 +200,23 @@ impl<'c> Unit<'c> {
                 }
             }
         }
-        Ok(PtxTarget::new(target, options.ptx)?)
+        Ok(target)
+    }
+
+    /// The PTX version that was asked for, if the module's instructions exist in it; else the usual one, or the first that
+    /// has them all.
+    fn choose_ptx(&mut self, target: Target, asked: Option<PtxVersion>) -> Result<PtxTarget> {
+        let usual = PtxTarget::new(target, asked)?;
+        match asked {
+            Some(version) => {
+                self.step("PTX version", |module| level::verify_ptx(module, version))?;
+                Ok(usual)
+            }
+            None => match level::required_ptx(self.module()) {
+                Some(needed) if needed > usual.ptx() => Ok(PtxTarget::new(target, Some(needed))?),
+                _ => Ok(usual),
+            },
+        }
     }
 
     /// Runs one step on the module, times it and keeps what it says.

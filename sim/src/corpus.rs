@@ -52,6 +52,9 @@ impl fmt::Display for Report {
                 writeln!(f, "{}: {difference}", outcome.name)?;
             }
         }
+        let instructions: u64 = self.outcomes.iter().map(|o| o.instructions).sum();
+        let seconds: f64 = self.outcomes.iter().map(|o| o.seconds).sum();
+        writeln!(f, "{instructions} warp instructions in {seconds:.2} s")?;
         write!(f, "{} of {} match", self.matched(), self.outcomes.len())
     }
 }

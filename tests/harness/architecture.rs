@@ -286,3 +286,38 @@ fn dependencies_have_licences_that_go_with_ours() {
         .collect();
     assert!(foreign.is_empty(), "{foreign:?}");
 }
+
+#[test]
+fn the_readme_shows_examples_as_they_are() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("there is a README.md");
+    let examples: Vec<String> = files()
+        .into_iter()
+        .filter(|file| file.starts_with("examples/") && file.ends_with(".mlir"))
+        .map(|file| fs::read_to_string(root().join(file)).expect("an example is text"))
+        .collect();
+    let blocks: Vec<&str> = readme
+        .split("```mlir\n")
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap_or_default())
+        .collect();
+    assert!(!blocks.is_empty(), "the README shows a program");
+    for block in blocks {
+        assert!(
+            examples.iter().any(|example| example.contains(block)),
+            "no example contains\n{block}"
+        );
+    }
+}
+
+#[test]
+fn guides_name_files_that_exist() {
+    for guide in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"] {
+        let text = fs::read_to_string(root().join(guide)).expect("a guide is text");
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            assert!(
+                root().join(link).exists(),
+                "{guide} links to {link}, which is not there"
+            );
+        }
+    }
+}

@@ -5,6 +5,8 @@
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 using namespace mlir;
@@ -44,6 +46,85 @@ struct RustConversionPattern : ConversionPattern {
   }
 };
 ConversionPatternRewriter &conversion(MlirRewriterBase r) { return *static_cast<ConversionPatternRewriter *>(unwrap(r)); }
+
+// A function whose signature and blocks carry converted types; upstream's pattern leaves all blocks but the first alone.
+struct FuncPattern : ConversionPattern {
+  FuncPattern(const TypeConverter &tc, MLIRContext *c) : ConversionPattern(tc, "func.func", 1, c) {}
+  LogicalResult matchAndRewrite(Operation *op, ArrayRef<ValueRange>, ConversionPatternRewriter &rewriter) const override {
+    auto f = cast<FunctionOpInterface>(op);
+    auto type = cast<FunctionType>(f.getFunctionType());
+    const TypeConverter &tc = *getTypeConverter();
+    DictionaryAttr none = rewriter.getDictionaryAttr({});
+    TypeConverter::SignatureConversion signature(type.getNumInputs());
+    if (failed(tc.convertSignatureArgs(type.getInputs(), signature)))
+      return failure();
+    // Attributes stay with an argument or result that stays one value.
+    SmallVector<DictionaryAttr> argAttrs(signature.getConvertedTypes().size(), none), resultAttrs;
+    for (unsigned i = 0; i < type.getNumInputs(); ++i)
+      if (auto to = signature.getInputMapping(i); to && to->size == 1)
+        if (DictionaryAttr attrs = f.getArgAttrDict(i))
+          argAttrs[to->inputNo] = attrs;
+    SmallVector<Type> results;
+    for (unsigned i = 0; i < type.getNumResults(); ++i) {
+      size_t before = results.size();
+      if (failed(tc.convertType(type.getResult(i), results)))
+        return failure();
+      DictionaryAttr attrs = f.getResultAttrDict(i);
+      resultAttrs.resize(results.size(), none);
+      if (results.size() == before + 1 && attrs)
+        resultAttrs[before] = attrs;
+    }
+    if (!f.getFunctionBody().empty() && failed(rewriter.convertRegionTypes(&f.getFunctionBody(), tc, &signature)))
+      return failure();
+    auto converted = FunctionType::get(op->getContext(), signature.getConvertedTypes(), results);
+    bool hadArgs = f.getAllArgAttrs() != nullptr, hadResults = f.getAllResultAttrs() != nullptr;
+    rewriter.modifyOpInPlace(op, [&] {
+      f.setType(converted);
+      if (hadArgs)
+        f.setAllArgAttrs(ArrayRef<DictionaryAttr>(argAttrs));
+      if (hadResults)
+        f.setAllResultAttrs(ArrayRef<DictionaryAttr>(resultAttrs));
+    });
+    return success();
+  }
+};
+
+// A branch whose operands may become any number; upstream's pattern keeps their number.
+struct BranchPattern : ConversionPattern {
+  BranchPattern(const TypeConverter &tc, MLIRContext *c)
+      : ConversionPattern(tc, MatchInterfaceOpTypeTag(), BranchOpInterface::getInterfaceID(), 1, c) {}
+  LogicalResult matchAndRewrite(Operation *op, ArrayRef<ValueRange> operands,
+                                ConversionPatternRewriter &rewriter) const override {
+    OperationState state(op->getLoc(), op->getName());
+    for (ValueRange range : operands)
+      state.addOperands(range);
+    state.addSuccessors(op->getSuccessors());
+    NamedAttrList attributes(op->getAttrDictionary());
+    // How many values the operands have become that the groups of an attribute count, from operand `at` on.
+    auto resize = [&](StringRef name, size_t at) {
+      auto sizes = dyn_cast_or_null<DenseI32ArrayAttr>(attributes.get(name));
+      if (!sizes)
+        return;
+      SmallVector<int32_t> now;
+      for (int32_t size : sizes.asArrayRef()) {
+        int32_t total = 0;
+        for (; size > 0 && at < operands.size(); --size)
+          total += operands[at++].size();
+        now.push_back(total);
+      }
+      attributes.set(name, DenseI32ArrayAttr::get(op->getContext(), now));
+    };
+    // cf.switch: its cases' operands come last, and a second attribute says how many each case has.
+    if (auto groups = dyn_cast_or_null<DenseI32ArrayAttr>(attributes.get("operandSegmentSizes")))
+      if (!groups.empty())
+        resize("case_operand_segments", operands.size() - groups.asArrayRef().back());
+    resize("operandSegmentSizes", 0);
+    state.addAttributes(attributes);
+    rewriter.create(state);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
 
 // Rust's closure with its destructor, shared by the copies that std::function makes.
 struct Closure {
@@ -159,13 +240,12 @@ void girih_patterns_add_conversion(MlirRewritePatternSet set, TypeConverter *tc,
 void girih_patterns_add_scf(MlirRewritePatternSet set, TypeConverter *tc, ConversionTarget *t) {
   scf::populateSCFStructuralTypeConversionsAndLegality(*tc, *unwrap(set), *t);
 }
-// Upstream's: function-like `op`'s signature, func.call, func.return and branches carry converted types.
+// Upstream's for func.call and func.return, and ours for func.func and branches: they carry converted types.
 void girih_patterns_add_func(MlirRewritePatternSet set, TypeConverter *tc, ConversionTarget *t) {
   RewritePatternSet &s = *unwrap(set);
-  populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(s, *tc);
   populateCallOpTypeConversionPattern(s, *tc);
   populateReturnOpTypeConversionPattern(s, *tc);
-  populateBranchOpInterfaceTypeConversionPattern(s, *tc);
+  s.add<FuncPattern, BranchPattern>(*tc, s.getContext());
   t->addDynamicallyLegalOp<func::FuncOp>(
       [tc](func::FuncOp f) { return tc->isSignatureLegal(f.getFunctionType()) && tc->isLegal(&f.getBody()); });
   t->addDynamicallyLegalOp<func::CallOp, func::ReturnOp>([tc](Operation *op) { return tc->isLegal(op); });

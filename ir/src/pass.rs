@@ -12,6 +12,7 @@ use mlir_sys::*;
 use std::{
     any::{Any, TypeId},
     cell::RefCell,
+    collections::BTreeMap,
     ffi::CString,
     sync::{Arc, Mutex, MutexGuard},
 };
@@ -160,6 +161,10 @@ impl<'c> PassContext<'c> {
     pub fn count(&self, index: usize, n: u64) {
         let n_statistics = self.info.statistics.len();
         assert!(index < n_statistics, "statistic #{index} of {n_statistics}");
+        let statistic = &self.info.statistics[index];
+        *statistics_so_far()
+            .entry((self.info.argument, statistic.name))
+            .or_default() += n;
         unsafe { raw::girih_pass_statistic_add(self.pass, index as isize, n) }
     }
     /// Says that nothing was changed, so that analyses stay.
@@ -214,6 +219,18 @@ impl<'c> PassContext<'c> {
         };
         pipeline_result(op, ok, &error)
     }
+}
+
+fn statistics_so_far() -> MutexGuard<'static, BTreeMap<(&'static str, &'static str), u64>> {
+    static SO_FAR: Mutex<BTreeMap<(&'static str, &'static str), u64>> = Mutex::new(BTreeMap::new());
+    SO_FAR.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// What passes have counted in this process, as pass, name and value. `-opt` tools print it for
+/// `--mlir-pass-statistics`: an LLVM built for release counts nothing itself.
+pub fn statistics() -> Vec<(&'static str, &'static str, u64)> {
+    let so_far = statistics_so_far();
+    so_far.iter().map(|((pass, name), n)| (*pass, *name, *n)).collect()
 }
 
 /// What [`PassContext::analysis`] computes and caches.

@@ -40,7 +40,14 @@ extern "C" fn check_source(name: MlirStringRef, text: MlirStringRef) -> bool {
 
 /// `mlir-opt` over `registry`: reads the process's own arguments.
 pub fn opt_main(tool: &str, registry: &DialectRegistry) -> ExitCode {
-    with_argv(|argc, argv| unsafe { raw::girih_opt_main(argc, argv, sr(tool), registry.to_raw(), check_source) })
+    let code =
+        with_argv(|argc, argv| unsafe { raw::girih_opt_main(argc, argv, sr(tool), registry.to_raw(), check_source) });
+    if std::env::args_os().any(|a| a.to_string_lossy().trim_start_matches('-') == "mlir-pass-statistics") {
+        for (pass, name, n) in crate::pass::statistics() {
+            eprintln!("{pass}\n  (S) {n} {name}");
+        }
+    }
+    code
 }
 
 /// `mlir-lsp-server` over `registry`: speaks the language server protocol on standard input and output.

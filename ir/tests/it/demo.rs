@@ -1,9 +1,9 @@
 //! A small dialect that uses every part of the declarative layer; the tests are about it.
 use girih_ir::{
     attr_enum,
-    constraint::{ANY, Constraint, INDEX, MEMREF},
+    constraint::{ANY, Constraint, I1, INDEX, MEMREF},
     dialect::Dialect,
-    kind::{Bool, I64, Shaped, SymbolName},
+    kind::{Bool, I64, I64s, Shaped, Str, SymbolName},
     op,
     op::{Branch, Fold},
     param_attr, param_type,
@@ -98,7 +98,6 @@ op! {
                 use girih_ir::kind::Kind;
                 let a = I64::from_attribute(operands[0]?)?;
                 let b = I64::from_attribute(operands[1]?)?;
-                if a == 666 { panic!("the number of the beast") }
                 Some(vec![Fold::Constant(I64::to_attribute(&(a + b), self.op().ctx()))])
             }
             fn canonicalize(patterns: &mut PatternSet<'c>) {
@@ -159,6 +158,7 @@ op! {
             fn successor_regions(self, from: Option<usize>) -> Vec<Branch> {
                 match from { None => vec![Branch::Region(0)], Some(_) => vec![Branch::Parent] }
             }
+            fn entry_operands(self, _: Branch) -> (usize, usize) { (0, self.inputs().len()) }
         }
     }
 }
@@ -203,17 +203,22 @@ op! {
 }
 
 op! {
-    /// Panics wherever it is told to.
-    pub struct Panic = "demo.panic" {
-        attributes { at: required(girih_ir::kind::Str) }
-        effects custom
-        format "$at attr-dict"
-        hooks {
-            fn verify(self) -> Res { assert_ne!(self.at(), "verify"); Ok(()) }
-            fn verify_regions(self) -> Res { assert_ne!(self.at(), "verify_regions"); Ok(()) }
-            fn fold(self, _: &[Option<Attribute<'c>>]) -> Option<Vec<Fold<'c, 'c>>> { assert_ne!(self.at(), "fold"); None }
-            fn effects(self, _: &girih_ir::op::EffectSink) { assert_ne!(self.at(), "effects") }
-        }
+    /// Goes on in a block.
+    pub struct Jump = "demo.jump" {
+        operands { condition: optional(I1), values: variadic(ANY) }
+        successors { to: one, others: variadic }
+        traits [Terminator]
+        format "($condition^ `,`)? $to (`or` $others^)? `(` ($values^ `:` type($values))? `)` attr-dict"
+    }
+}
+
+op! {
+    /// Any number of regions, after one that may be empty.
+    pub struct Many = "demo.many" {
+        attributes { label: optional(Str), quiet: unit, order: default(Swizzle, Swizzle::None), sizes: default(I64s, vec![1, 2]) }
+        regions { head: at_most_one, rest: variadic_any }
+        traits [NoTerminator]
+        format "(`quiet` $quiet^)? (`label` `=` $label^)? (`order` $order^)? (`sizes` $sizes^)? attr-dict (`head` $head^)? $rest"
     }
 }
 
@@ -237,7 +242,8 @@ pub static DEMO: Dialect = Dialect {
         Yield::REGISTRATION,
         Named::REGISTRATION,
         Use::REGISTRATION,
-        Panic::REGISTRATION,
+        Jump::REGISTRATION,
+        Many::REGISTRATION,
         Split::REGISTRATION,
     ],
     types: &[TileType::REGISTRATION],
@@ -248,16 +254,3 @@ pub static DEMO: Dialect = Dialect {
     }),
     ..Dialect::new("demo")
 };
-
-/// A context with every upstream dialect and the demo dialect, and MLIR's threads on.
-pub fn context() -> melior::Context {
-    let registry = melior::dialect::DialectRegistry::new();
-    girih_ir::pass::register_all_upstream_dialects(&registry);
-    girih_ir::pass::register_all_upstream_passes();
-    DEMO.register(&registry);
-    let context = Context::new();
-    context.append_dialect_registry(&registry);
-    context.load_all_available_dialects();
-    girih_ir::diag::plain_diagnostics(&context);
-    context
-}

@@ -1,4 +1,21 @@
 //! A simulator of the PTX machine: it runs the very PTX text that a GPU would get, thread by thread, over physical bytes.
+//!
+//! [`Simulator`] is a [`Device`](girih_core::device::Device) of target `sm_90a`. What it does in order:
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`ptx`] | text to a tree, by a grammar; errors with line, column and caret |
+//! | [`decode`] | tree to [`isa::Program`], once: addresses, register slots, branch targets; what is not simulated is refused here, by name |
+//! | [`exec`] | clusters, blocks and warps with a program counter for each thread; barriers, memory, asynchronous copies |
+//! | [`memory`] | global memory: allocations between walls, shared by blocks that run in parallel |
+//! | [`number`] | formats, rounding and the approximate functions, as the hardware computes them |
+//! | [`tensor_core`], [`tma`], [`mbarrier`] | matrix products, tensor copies and barrier objects, as pure functions over bytes |
+//! | [`replay`], [`corpus`] | recorded transfers and recorded kernels of an H200, held against the above |
+//!
+//! Numbers come out bit for bit as on an H200, special values included, but for approximate instructions, which are within
+//! their documented error. Asynchronous copies happen as late as PTX allows, so a missing wait shows every time. A launch
+//! fails with the driver's name for the fault, the line of the PTX, block and thread; a deadlock names the lines that
+//! wait. Not simulated: caches, timing, weak memory order.
 pub mod collective;
 pub mod corpus;
 pub mod decode;

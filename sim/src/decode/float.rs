@@ -6,9 +6,9 @@ use super::function::{FunctionDecoder, Operands, Result};
 use super::mixed::{lanes32, lanes64, mixed};
 use super::modifiers::Modifiers;
 use super::types::Ty;
-use crate::isa::{F1, F2, F3, G2, Mixed, Op, Outcome, Value};
+use crate::isa::{F1, F2, F3, G2, G3, Mixed, Op, Outcome, Value, W64};
 use crate::number::half::add_to_odd;
-use crate::number::{F32, F64, NAN32, Rounding, approx, bits32, flush32, saturate32, soft};
+use crate::number::{F32, F64, NAN32, Rounding, approx, bits32, flush32, fused, saturate32, soft};
 use crate::ptx::Operand;
 
 /// The modifiers of an instruction as a number, for the constant operand of the general forms.
@@ -86,6 +86,11 @@ const QUIET: u64 = 1 << 51;
 /// The NaN of an invalid double-precision operation.
 const INVALID: u64 = 0xfff8_0000_0000_0000;
 
+/// `fma.rn.f64`
+fn fused64(a: &W64, b: &W64, c: &W64) -> W64 {
+    let sums = fused::fma64(a, b, c);
+    std::array::from_fn(|l| with_nan(g(sums[l]), &[b[l], c[l], a[l]]))
+}
 /// The value in double precision, where products are exact.
 fn w(x: u32) -> f64 {
     f64::from(f32::from_bits(x))
@@ -239,7 +244,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 let fast: F3 = if flush {
                     lanes32!(|a, b, c| rounded(add_to_odd(w(flush32(a)) * w(flush32(b)), w(flush32(c)))))
                 } else {
-                    lanes32!(|a, b, c| bits32(f(a).mul_add(f(b), f(c))))
+                    fused::fma32 as F3
                 };
                 if plain {
                     self.ternary32(d, &s, fast);
@@ -398,11 +403,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
             "fma" | "mad" => {
                 let (d, s) = self.operands(operands, Ty::F64, 3)?;
                 if nearest {
-                    self.ternary64(
-                        d,
-                        &s,
-                        lanes64!(|a, b, c| with_nan(g(a).mul_add(g(b), g(c)), &[b, c, a])),
-                    );
+                    self.ternary64(d, &s, fused64 as G3);
                 } else {
                     self.with_mode(
                         d,

@@ -239,11 +239,6 @@ fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError
                 cluster.blocks[block].warps[number] = warp;
             }
         }
-        let settled = cluster.settle_round(grid.memory, progress == 0, !alive);
-        settled.map_err(|late| late_fault(cluster, &late.0, &late.1))?;
-        if !alive {
-            return Ok(true);
-        }
         total += progress;
         if !grid.spend(progress.max(1)) {
             return Err(stuck(
@@ -252,6 +247,11 @@ fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError
                 "the instruction limit of the launch is reached; raise it, or look for a loop without an end",
                 progress > 0,
             ));
+        }
+        let settled = cluster.settle_round(grid.memory, progress == 0, !alive);
+        settled.map_err(|late| late_fault(cluster, &late.0, &late.1))?;
+        if !alive {
+            return Ok(true);
         }
         let changed = cluster.effects != effects;
         fruitless = if changed { 0 } else { fruitless + 1 };

@@ -4,6 +4,7 @@
 //! serves directed rounding, small formats and the instructions that only a GPU has.
 pub mod approx;
 pub mod format;
+pub mod fused;
 pub mod half;
 pub mod soft;
 pub mod tanh;

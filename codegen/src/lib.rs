@@ -68,3 +68,9 @@ pub fn compile(
     }
     Ok(compiled)
 }
+
+/// Version of the LLVM in this process, such as `22.1.8`.
+pub fn llvm_version() -> String {
+    let (major, minor, patch) = inkwell::support::get_llvm_version();
+    format!("{major}.{minor}.{patch}")
+}

@@ -26,6 +26,14 @@ pub fn name_of(path: &Path) -> String {
     }
 }
 
+/// Whether the content is PTX: its first line outside comments is the version.
+pub fn is_ptx(content: &[u8]) -> bool {
+    let mut lines = content.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_start);
+    lines
+        .find(|line| !line.is_empty() && !line.starts_with(b"//"))
+        .is_some_and(|line| line.starts_with(b".version"))
+}
+
 /// Writes a file, or standard output for `-`. Whoever reads the file meanwhile sees all of the old content or all of the
 /// new; a failure leaves the old.
 pub fn write(path: &Path, content: &[u8]) -> Result<()> {
@@ -87,6 +95,13 @@ fn words(error: &io::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ptx_begins_with_its_version() {
+        assert!(is_ptx(b"// girih manifest 1\n// {}\n\n  .version 8.6\n"));
+        assert!(!is_ptx(b"// .version 8.6\nmodule {}\n"));
+        assert!(!is_ptx(b"// girih manifest 1"));
+    }
 
     #[test]
     fn content_is_replaced_and_nothing_else_is_left() {

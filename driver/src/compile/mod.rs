@@ -16,7 +16,7 @@ mod steps;
 
 use crate::{
     failure::{Failure, Kind, Result, from_line},
-    registry,
+    file, registry,
 };
 use dump::Dump;
 use girih_codegen::{CompileOptions, OptLevel, PtxTarget, ptxas::Ptxas, ptxas::Report};
@@ -105,6 +105,11 @@ pub struct Compiled {
 
 /// Compiles one file; `name` is how locations call it.
 pub fn compile(source: &[u8], name: &str, options: &Options) -> Result<Compiled> {
+    if file::is_ptx(source) {
+        return Err(Failure::new(format!(
+            "{name}: is PTX already; `girih run` takes it as it is"
+        )));
+    }
     let start = Instant::now();
     let context = registry::context();
     let mut unit = Unit::parse(&context, source, name)?;

@@ -31,7 +31,7 @@ Exit codes: 0 right, 1 wrong result or diagnostic, 2 usage.";
 #[derive(ClapArgs)]
 #[command(after_help = HELP)]
 pub struct Args {
-    /// Program as MLIR (`-` reads standard input), or PTX written by `girih compile`.
+    /// Program as MLIR, or PTX written by `girih compile`; `-` reads standard input.
     file: PathBuf,
     /// Kernel to run; may be left out when the file has one.
     #[arg(long)]
@@ -98,7 +98,9 @@ pub fn main(args: &Args) -> u8 {
         Err(failure) => return output::fail(&failure, &Sources::default(), args.json),
     };
     let sources = Sources::of(&name, &content);
-    let input = match args.file.extension().is_some_and(|extension| extension == "ptx") {
+    // A file that was cut short is still called what it was.
+    let is_named_ptx = args.file.extension().is_some_and(|extension| extension == "ptx");
+    let input = match is_named_ptx || file::is_ptx(&content) {
         true => Input::Ptx(&content, &name),
         false => Input::Mlir(&content, &name),
     };

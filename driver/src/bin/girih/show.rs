@@ -5,6 +5,7 @@ use girih::{failure::Result, file};
 use girih_codegen::ptxas::Ptxas;
 use girih_core::{device::Device, target::Target};
 use girih_runtime::cuda::{CudaDevice, device_count};
+use girih_sim::Simulator;
 use serde_json::{Value, json};
 
 /// Options of `girih targets`.
@@ -76,12 +77,19 @@ pub fn doctor(args: &Doctor) -> Result<()> {
         let device = |(name, target): &(String, String)| json!({"name": name, "target": target});
         output::print_json(&json!({
             "girih": env!("CARGO_PKG_VERSION"),
+            "llvm": girih_codegen::llvm_version(),
+            "simulator": Simulator::new().target(),
             "ptxas": or_error(ptxas.map(|(path, version)| json!({"path": path, "version": version})).map_err(|e| e.to_string())),
             "gpus": or_error(gpus.map(|gpus| gpus.iter().map(device).collect())),
         }));
         return Ok(());
     }
-    let mut text = format!("girih      {}\n", env!("CARGO_PKG_VERSION"));
+    let mut text = format!(
+        "girih      {}\nLLVM       {}\nsimulator  {}\n",
+        env!("CARGO_PKG_VERSION"),
+        girih_codegen::llvm_version(),
+        Simulator::new().target()
+    );
     match ptxas {
         Ok((path, version)) => text.push_str(&format!("ptxas      {version}, {}\n", path.display())),
         Err(error) => text.push_str(&format!(

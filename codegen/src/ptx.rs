@@ -8,6 +8,7 @@ use crate::{
     translate,
 };
 use inkwell::{
+    llvm_sys::support::LLVMParseCommandLineOptions,
     module::Module,
     passes::PassBuilderOptions,
     targets::{
@@ -15,7 +16,10 @@ use inkwell::{
     },
 };
 use melior::ir::OperationRef;
-use std::time::{Duration, Instant};
+use std::{
+    sync::Once,
+    time::{Duration, Instant},
+};
 
 /// Calling convention of PTX entries (`ptx_kernel` in LLVM IR).
 const PTX_KERNEL: u32 = 71;
@@ -175,8 +179,20 @@ fn attempt<R>(
     Ok((result?, diagnostics))
 }
 
+/// Makes LLVM take pointers into shared, constant and local memory as 32-bit numbers, which is what the hardware has:
+/// matrix descriptors and addresses in rings of buffers are then 32-bit arithmetic. LLVM has no other way to say so.
+fn use_short_pointers() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let arguments = [c"girih".as_ptr(), c"-nvptx-short-ptr".as_ptr()];
+        // SAFETY: two strings that live for ever, and an option that the NVPTX backend of this process registers.
+        unsafe { LLVMParseCommandLineOptions(arguments.len() as i32, arguments.as_ptr(), c"".as_ptr()) };
+    });
+}
+
 fn target_machine(options: &CompileOptions) -> Result<TargetMachine> {
     LlvmTarget::initialize_nvptx(&InitializationConfig::default());
+    use_short_pointers();
     let triple = TargetTriple::create(TRIPLE);
     let target = options.target.target().to_string();
     LlvmTarget::from_triple(&triple)

@@ -135,9 +135,10 @@ impl<'c> Emit<'c, '_> {
         let done = self.inline_ptx(text, &[("r", self.i32_type())], &[], &inputs, true)[0];
         self.cmp(Cmp::Ne, done, self.c32(0))
     }
-    /// A tensor load in tile mode. The destination is named through `shared::cluster`, whose window contains the block's.
+    /// A tensor load in tile mode. The destination is named through `shared::cluster`, whose window contains the block's:
+    /// the number is the same.
     pub fn tma_load(&self, load: &TmaLoad<'c, '_>) {
-        let destination = self.addrspace_cast(load.destination, 7);
+        let destination = self.int_to_ptr(self.ptr_to_int(load.destination, 32), 7);
         let mut operands = vec![destination, load.map];
         operands.extend_from_slice(load.coords);
         operands.push(load.barrier);

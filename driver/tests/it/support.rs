@@ -1,5 +1,5 @@
 //! Compiling, launching and comparing, for all tests here.
-use girih::compile::{Emit, Options, compile};
+use girih::compile::{Options, compile};
 use girih_codegen::ptxas::Ptxas;
 use girih_core::{dtype::DType, number};
 use girih_runtime::{
@@ -45,18 +45,6 @@ pub fn program(source: &str) -> Program {
         }
     }
     Program::new(ptx, compiled.manifest.expect("tile kernels have a manifest")).expect("a manifest that fits its PTX")
-}
-
-/// What the compiler says about a program that it refuses, as `line:column: severity: text`.
-pub fn refusal(source: &str) -> Vec<String> {
-    let options = Options {
-        emit: Emit::Ptx,
-        ..Options::default()
-    };
-    match compile(source.as_bytes(), "kernel.mlir", &options) {
-        Ok(_) => panic!("compiles:\n{source}"),
-        Err(failure) => failure.messages.iter().map(ToString::to_string).collect(),
-    }
 }
 
 /// Runs one kernel on the simulator and gives its arguments as they are afterwards.

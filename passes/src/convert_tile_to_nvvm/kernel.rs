@@ -67,56 +67,10 @@ pub fn outline<'c>(module: OperationRef<'c, 'c>) -> Res {
     region.append_block(Block::new(&[]));
     let gpu = e.op_with_regions("gpu.module", &[], &[], &[("sym_name", e.str_attr(&name))], vec![region]);
     let device = gpu.region_at(0).entry().expect("just made");
-    for kernel in &kernels {
-        check_warpgroups(*kernel)?;
-    }
     for kernel in kernels {
         outline_one(kernel, device, &name)?;
     }
     Ok(())
-}
-
-/// Register tiles are held by whole warpgroups: 4 warps from a multiple of 4.
-fn check_warpgroups<'c>(kernel: Kernel<'c, 'c>) -> Res {
-    let has_tile = |t: Type<'c>| layout_of(t).is_some() || InFlightType::of(t).is_some();
-    let mut errors = Errors::default();
-    let mut told = std::collections::BTreeSet::new();
-    for op in kernel.op().nested_ops() {
-        let operands = op.operand_values();
-        if !operands
-            .iter()
-            .map(|v| v.r#type())
-            .chain(op.result_types())
-            .any(has_tile)
-        {
-            continue;
-        }
-        let (who, first, warps) = match role_of(op) {
-            Some((name, first, warps)) => (format!("role '{name}'"), first, warps),
-            None => ("the kernel".to_owned(), 0, kernel.threads() / 32),
-        };
-        if (first % 4 != 0 || warps % 4 != 0) && told.insert(who.clone()) {
-            let last = first + warps - 1;
-            errors.op(&op, format!("works on a register tile, which a whole warpgroup holds, but {who} has warps {first} to {last}; give it warps in fours, from a multiple of 4"));
-        }
-    }
-    errors.result()
-}
-
-/// Name, first warp and number of warps of the role that an op is in.
-fn role_of<'c>(op: OperationRef<'c, 'c>) -> Option<(String, i64, i64)> {
-    let mut inside = op;
-    let roles = loop {
-        let parent = inside.parent()?;
-        if let Some(roles) = parent.cast::<WarpSpecialize>() {
-            break roles;
-        }
-        inside = parent;
-    };
-    let holds = |r: &RegionRef<'c, 'c>| r.block_list().iter().any(|b| Some(*b) == inside.block());
-    let i = roles.roles().iter().position(holds)?;
-    let warps = roles.warps();
-    Some((roles.names()[i].clone(), warps[..i].iter().sum(), warps[i]))
 }
 
 fn outline_one<'c>(kernel: Kernel<'c, 'c>, device: BlockRef<'c, 'c>, module_name: &str) -> Res {

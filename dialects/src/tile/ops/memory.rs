@@ -221,12 +221,6 @@ fn access<'c>(op: OperationRef<'c, 'c>, memory: Type<'c>, tile: Type<'c>, indice
             ),
         );
     }
-    if shared_of(memory).is_some() && shape.iter().zip(&tile_shape).any(|(memory, tile)| tile > memory) {
-        errors.op(
-            &op,
-            format!("the tile {tile} does not fit into {memory}; only in global memory may a tile reach past the edge"),
-        );
-    }
     if memory.element_type() != tile.element_type() {
         errors.op(&op, format!("the tile {tile} must have the element type of {memory}"));
     }

@@ -152,4 +152,7 @@ pub enum Kind {
         product: Box<Product>,
     },
     Wgmma(Box<WarpgroupProduct>),
+    WgmmaCommit,
+    /// Groups that may stay in flight.
+    WgmmaWait(u32),
 }

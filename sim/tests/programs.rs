@@ -351,6 +351,30 @@ fn small_copies_are_there_after_their_group() {
 }
 
 #[test]
+fn operands_of_wgmma_stay_until_it_is_waited_for() {
+    // A of 64x16 and B of 8x16 halves, all 1 where a thread wrote: no swizzle, 128 bytes to an 8x8 core matrix.
+    let body = |between: &str, after: &str| {
+        format!(
+            "mov.u32 %r10, s; shl.b32 %r11, %t, 4; add.u32 %r10, %r10, %r11; mov.u32 %r12, 0x3c003c00;\n\
+             st.shared.v4.b32 [%r10], {{%r12, %r12, %r12, %r12}}; st.shared.v4.b32 [%r10+2048], {{%r12, %r12, %r12, %r12}};\n\
+             fence.proxy.async.shared::cta; bar.sync 0; mov.u32 %r13, s; shr.u32 %r13, %r13, 4; cvt.u64.u32 %d2, %r13;\n\
+             or.b64 %d2, %d2, 0x0000001000080000; add.u64 %d3, %d2, 128; mov.b32 %r20, 0; mov.b32 %r21, 0; mov.b32 %r22, 0; mov.b32 %r23, 0;\n\
+             wgmma.fence.sync.aligned;\n\
+             wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {{%r20, %r21, %r22, %r23}}, %d2, %d3, 1, 1, 1, 0, 0;\n\
+             wgmma.commit_group.sync.aligned;\n{between}\nwgmma.wait_group.sync.aligned 0;\n{after}\nmov.b32 %r1, %r20;\n{STORE}"
+        )
+    };
+    let shape = Shape { block: 128, ..ONE_WARP };
+    let write = "st.shared.b32 [%r10], %t;";
+    let tile = ".shared .align 128 .b8 s[4096];";
+    let mut program = Program::new(tile, &body("", write), 128);
+    program.run(&shape).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(program.words(), vec![16f32.to_bits(); 128]);
+    let error = failure(tile, &body(write, ""), &shape);
+    assert!(error.message.contains("written before this wait"), "{error}");
+}
+
+#[test]
 fn faults_have_the_driver_s_names_and_a_line() {
     let cases = [
         (

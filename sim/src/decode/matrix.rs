@@ -294,9 +294,16 @@ impl<'m> FunctionDecoder<'_, 'm> {
         let sparse = mods.take("sp");
         mods.ignore(&["sync", "aligned"]);
         if what != "mma_async" {
-            // Products take effect where they are issued.
-            operands.count(0, 1)?;
-            self.emit(Op::Nop);
+            let waits = what == "wait_group";
+            operands.count(usize::from(waits), usize::from(waits))?;
+            match what {
+                "fence" => self.emit(Op::Nop),
+                "commit_group" => self.collective(None, Kind::WgmmaCommit),
+                _ => {
+                    let keep = self.immediate(operands.get(0)?)?.clamp(0, i64::from(u32::MAX)) as u32;
+                    self.collective(None, Kind::WgmmaWait(keep));
+                }
+            }
             return Ok(());
         }
         let (m, n, k) = mods.find(shape).ok_or("the shape is missing")?;

@@ -3,32 +3,13 @@ use super::Context;
 use super::memory::Generic;
 use super::shared::ClusterShared;
 use super::warp::{Flow, Warp, lanes};
-use crate::collective::{Collective, Kind, Product, Redux, Shuffle, Vote, WarpgroupProduct};
+use crate::collective::{Collective, Kind, Product, Redux, Shuffle, Vote};
 use crate::isa::{LANES, Op, Program, Space, Value};
 use crate::memory::{Fault, FaultKind};
 use crate::tensor_core::WarpRegister;
 use crate::tensor_core::matrix;
-use crate::tensor_core::wgmma::{A, Metadata, WarpgroupRegister};
 
-/// Warps of a warpgroup.
-const WARPS: usize = 4;
-
-/// Where the four warps of a warpgroup meet for a `wgmma`.
-#[derive(Default)]
-pub struct Rendezvous {
-    /// Bit for each warp that has brought its registers, and not yet fetched the result.
-    arrived: u32,
-    /// Place of the instruction.
-    place: (u32, u32),
-    done: bool,
-    d: Vec<WarpgroupRegister>,
-    a: Vec<WarpgroupRegister>,
-    metadata: Option<Box<WarpgroupRegister>>,
-    descriptors: (u64, u64),
-    scale_d: bool,
-}
-
-fn illegal(message: impl Into<String>) -> Fault {
+pub(super) fn illegal(message: impl Into<String>) -> Fault {
     Fault::new(FaultKind::IllegalInstruction, message)
 }
 
@@ -301,6 +282,8 @@ impl Warp {
                 self.scatter(&product.d, &d, active);
             }
             Kind::Wgmma(product) => return self.wgmma(cx, product, active),
+            Kind::WgmmaCommit => self.wgmma_groups += 1,
+            Kind::WgmmaWait(keep) => self.wgmma_wait(cx, *keep)?,
         }
         Ok(Flow::Next)
     }
@@ -315,108 +298,6 @@ impl Warp {
             self.gather_all(program, &product.b),
             self.gather_all(program, &product.c),
         )
-    }
-
-    /// Brings this warp's registers, and computes when it is the last of its warpgroup.
-    fn wgmma(&mut self, cx: &mut Context<'_, '_>, product: &WarpgroupProduct, active: u32) -> Result<Flow, Fault> {
-        let program: &Program = cx.grid.program;
-        if active != u32::MAX {
-            return Err(illegal(format!(
-                "wgmma needs all 32 lanes of the warp, lanes {active:#010x} execute it"
-            )));
-        }
-        let number = self.identity.as_ref().map_or(0, |i| i.warp as usize);
-        let (group, own) = (number / WARPS, number % WARPS);
-        let place = self.place(0);
-        let blocks = &mut cx.cluster.blocks;
-        if (group + 1) * WARPS > blocks[cx.block].warps.len() {
-            return Err(illegal(format!(
-                "wgmma in warp {number}, whose warpgroup has less than four warps"
-            )));
-        }
-        let mut meeting = std::mem::take(&mut blocks[cx.block].warpgroups[group]);
-        let mut here = meeting.arrived >> own & 1 != 0;
-        if !here && !meeting.done {
-            if meeting.arrived != 0 && meeting.place != place {
-                return Err(illegal("the warps of a warpgroup execute different wgmma instructions"));
-            }
-            self.bring(program, product, &mut meeting, own, place);
-            here = true;
-            cx.cluster.effects += 1;
-            if meeting.arrived == (1 << WARPS) - 1 {
-                let shared = ClusterShared {
-                    blocks: &cx.cluster.blocks,
-                    own: cx.block,
-                };
-                let a = if product.a_shared {
-                    A::Shared(meeting.descriptors.0)
-                } else {
-                    A::Registers(&meeting.a)
-                };
-                let metadata = match (&meeting.metadata, product.metadata) {
-                    (Some(words), Some((_, selector))) => Some(Metadata { words, selector }),
-                    _ => None,
-                };
-                product.product.run(
-                    &shared,
-                    a,
-                    meeting.descriptors.1,
-                    meeting.scale_d,
-                    metadata,
-                    &mut meeting.d,
-                )?;
-                meeting.done = true;
-            }
-        }
-        let finished = meeting.done && here;
-        if finished {
-            for (value, result) in product.d.iter().zip(&meeting.d) {
-                for l in 0..LANES {
-                    self.write(l, *value, result[own * LANES + l]);
-                }
-            }
-            meeting.arrived &= !(1 << own);
-            if meeting.arrived == 0 {
-                meeting.done = false;
-            }
-        }
-        cx.cluster.blocks[cx.block].warpgroups[group] = meeting;
-        Ok(if finished { Flow::Next } else { Flow::Stall })
-    }
-
-    fn bring(
-        &self,
-        program: &Program,
-        product: &WarpgroupProduct,
-        meeting: &mut Rendezvous,
-        own: usize,
-        place: (u32, u32),
-    ) {
-        let copy = |values: &[Value], into: &mut Vec<WarpgroupRegister>| {
-            into.resize(values.len(), [0; WARPS * LANES]);
-            for (value, register) in values.iter().zip(into) {
-                for l in 0..LANES {
-                    register[own * LANES + l] = self.read(program, l, *value);
-                }
-            }
-        };
-        copy(&product.d, &mut meeting.d);
-        if product.a_shared {
-            meeting.descriptors.0 = self.read(program, 0, product.a[0]);
-        } else {
-            copy(&product.a, &mut meeting.a);
-        }
-        if let Some((value, _)) = product.metadata {
-            let words = meeting.metadata.get_or_insert_with(|| Box::new([0; WARPS * LANES]));
-            for l in 0..LANES {
-                words[own * LANES + l] = self.read(program, l, value);
-            }
-        }
-        meeting.descriptors.1 = self.read(program, 0, product.b);
-        let p = product.scale_d;
-        meeting.scale_d = (self.read(program, 0, Value { slot: p.slot, bits: 1 }) != 0) != p.negated;
-        meeting.arrived |= 1 << own;
-        meeting.place = place;
     }
 }
 

@@ -1,9 +1,9 @@
 //! A launch: checks, the schedule of clusters over host threads, and errors with their place.
 use super::asynchronous::Pending;
 use super::barrier::NamedBarrier;
-use super::collective::Rendezvous;
 use super::shared::SharedMemory;
 use super::warp::{Identity, Warp, lanes};
+use super::warpgroup::Rendezvous;
 use super::{Block, Cluster, ClusterBarrier, Context, Grid};
 use crate::isa::{LANES, Program};
 use crate::memory::{Fault, FaultKind};

@@ -14,6 +14,7 @@ mod registers;
 mod shared;
 mod transfer;
 mod warp;
+mod warpgroup;
 
 pub use launch::{LaunchError, LaunchShape, run};
 
@@ -22,10 +23,10 @@ use crate::memory::GlobalMemory;
 use crate::texture::Objects;
 use asynchronous::Pending;
 use barrier::NamedBarrier;
-use collective::Rendezvous;
 use shared::SharedMemory;
 use std::sync::atomic::{AtomicU64, Ordering};
 use warp::Warp;
+use warpgroup::Rendezvous;
 
 /// What all blocks of a launch share.
 pub struct Grid<'a> {

@@ -101,6 +101,8 @@ pub struct Warp {
     pub lane: usize,
     /// Committed groups of each lane: of `cp.async`, of bulk copies.
     pub groups: [(u64, u64); LANES],
+    /// Committed groups of `wgmma`.
+    pub wgmma_groups: u64,
     pub local: Vec<Vec<u8>>,
     pub stack_top: [u32; LANES],
     executed: u64,

@@ -80,9 +80,6 @@ fn faults(name: &str, text: &str, machine_paths: &[String]) -> Vec<String> {
         if line.ends_with([' ', '\t']) || line.ends_with('\r') {
             fault(number, "ends in white space");
         }
-        if is_rust && line.contains('\t') {
-            fault(number, "a tab; use spaces");
-        }
         if let Some(word) = UNFINISHED.iter().find(|word| line.contains(**word)) {
             fault(
                 number,
@@ -121,7 +118,6 @@ mod tests {
         assert!(found("a.md", "x \n")[0].starts_with("a.md:1: ends in white space"));
         assert!(found("a.md", "x")[0].contains("no newline"));
         assert!(found("a.rs", "fn f() {}\n")[0].contains("opens with"));
-        assert!(found("a.rs", "//! a\n\tx\n")[0].starts_with("a.rs:2: a tab"));
         assert!(found("a.md", &format!("{} later\n", UNFINISHED[0]))[0].contains("unfinished"));
         assert!(found("a.md", "in /build/place/x\n")[0].contains("one machine"));
     }

@@ -1,3 +1,4 @@
+//! Reference functions run on the CPU by MLIR's JIT.
 use crate::support::context;
 use girih_codegen::jit::{Arg, Array, Function, Returned};
 use girih_core::{dtype::DType, number};

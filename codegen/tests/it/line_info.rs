@@ -1,3 +1,4 @@
+//! `--lineinfo`: positions of the source in the PTX.
 use crate::support::{INCREMENT, context, first, hopper};
 use girih_codegen::{CompileOptions, compile, ptxas::Ptxas};
 use melior::ir::Module;

@@ -1,3 +1,4 @@
+//! PTX text: what is written, what is refused, and that it is always the same.
 use crate::support::{INCREMENT, context, first, hopper};
 use girih_codegen::{CompileOptions, Error, OptLevel, PtxTarget, compile, ptx};
 use girih_core::{

@@ -1,3 +1,4 @@
+//! ptxas: machine code, resources, and its messages.
 use crate::support::{INCREMENT, context, first, gemm, hopper};
 use girih_codegen::{CompileOptions, Error, OptLevel, compile, ptxas::Ptxas};
 use melior::ir::Module;

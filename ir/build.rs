@@ -14,6 +14,18 @@ fn main() {
         .flag("-Wno-deprecated-declarations")
         .define("NDEBUG", None)
         .opt_level(1)
-        .files(["op", "dialect", "asm", "rewrite", "pass", "minimal", "tools"].map(|f| format!("shim/{f}.cpp")))
+        .files(
+            [
+                "op",
+                "interfaces",
+                "dialect",
+                "asm",
+                "rewrite",
+                "pass",
+                "minimal",
+                "tools",
+            ]
+            .map(|f| format!("shim/{f}.cpp")),
+        )
         .compile("girih_ir_shim");
 }

@@ -91,6 +91,12 @@ struct RustDialectBase : mlir::Dialect {
   using Dialect::Dialect;
   mlir::TypeIDAllocator ids;
 };
+// Hooks of an op that Rust defines.
+GirihOpHooks &hooksOf(mlir::OperationName name);
+// Empty where the attribute can be the properties of an op that Rust defines, else what is wrong with it.
+std::string propertyFault(mlir::OperationName name, mlir::Attribute properties);
+// Models for each interface that the hooks serve.
+void attachInterfaces(mlir::detail::InterfaceMap &map, const GirihOpHooks &hooks);
 inline llvm::StringRef str(MlirStringRef s) { return {s.data, s.length}; }
 inline MlirStringRef cstr(llvm::StringRef s) { return {s.data(), s.size()}; }
 static_assert(sizeof(mlir::Attribute) == sizeof(MlirAttribute) && sizeof(mlir::Type) == sizeof(MlirType) &&

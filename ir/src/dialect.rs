@@ -16,15 +16,7 @@ use mlir_sys::*;
 /// Makes an op of a constant that folding found: value, type, location.
 pub type MaterializeConstant = for<'c> fn(Attribute<'c>, Type<'c>, Location<'c>) -> Option<Operation<'c>>;
 
-/// A dialect.
-///
-/// ```ignore
-/// pub static DEMO: Dialect = Dialect {
-///     ops: &[Add::REGISTRATION, Constant::REGISTRATION],
-///     ..Dialect::new("demo")
-/// };
-/// DEMO.register(&registry);
-/// ```
+/// A dialect: a static, filled by struct update from [`Dialect::new`]. The [crate's documentation](crate) has a complete one.
 pub struct Dialect {
     /// Namespace: `tile`.
     pub name: &'static str,

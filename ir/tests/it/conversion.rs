@@ -299,11 +299,9 @@ fn what_no_pattern_converts_is_reported_where_it_stands_and_nothing_changes() {
 #[test]
 fn a_full_conversion_leaves_nothing_that_is_not_legal() {
     let source = "func.func @f() {\n  \"traits.plain\"() : () -> ()\n  return\n}";
-    let convert = |m: OperationRef<'_, '_>| {
-        let c = Conversion::new(m.ctx(), TypeConverter::new());
-        c.apply_partially(unsafe { OperationRef::from_raw(m.to_raw()) })
-    };
-    processed(source, |m| convert(m));
+    processed(source, |m| {
+        Conversion::new(m.ctx(), TypeConverter::new()).apply_partially(m)
+    });
     let found = errors_of(source, |m| {
         let mut conversion = Conversion::new(m.ctx(), TypeConverter::new());
         conversion.legal_dialects(&["builtin", "func"]);

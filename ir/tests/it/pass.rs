@@ -1,5 +1,5 @@
 //! Passes: options, statistics, analyses, nested pipelines, pipelines by name, threads.
-use crate::support::{attempt, context, errors_of, processed, run, texts};
+use crate::support::{attempt, context, errors_of, run, texts};
 use girih_ir::{
     mlir_sys,
     pass::{

@@ -339,3 +339,34 @@ tile.entry @e in @m(%x: i4) threads(33) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 }
+
+// -----
+
+tile.kernel @k(%A: memref<?x?xf32, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  // expected-error@below {{asks for dimension 2, but memref<?x?xf32, #tile.global> has 2, from 0}}
+  %n = memref.dim %A, %c2 : memref<?x?xf32, #tile.global>
+  tile.grid %n, %c1, %c1
+} body {
+}
+
+// -----
+
+tile.kernel @k(%A: memref<?x?xf32, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %i = tile.block_id x
+  // expected-error@below {{asks for a dimension that is computed; in a kernel it is an arith.constant}}
+  %n = memref.dim %A, %i : memref<?x?xf32, #tile.global>
+}
+
+// -----
+
+tile.entry @e in @m(%A: memref<?xf32, #tile.global>) threads(32) launch {
+  %cm1 = arith.constant -1 : index
+  // expected-error@below {{asks for dimension -1, but memref<?xf32, #tile.global> has 1, from 0}}
+  %n = memref.dim %A, %cm1 : memref<?xf32, #tile.global>
+  tile.grid %n, %n, %n
+}

@@ -257,3 +257,19 @@ func.func private @f(%ring: memref<4x16xf32, #tile.shared<align = 128>>, %i: ind
   %0 = tile.slab %ring[%i] : memref<4x16xf32, #tile.shared<align = 128>> -> memref<16xf32, #tile.shared<align = 128>>
   return
 }
+
+// -----
+
+func.func private @f(%m: memref<64x64xf32, strided<[68, 1]>, #tile.shared>, %i: index) {
+  // expected-error@below {{tiles are loaded from and stored to contiguous shared memory, found memref<64x64xf32, strided<[68, 1]>, #tile.shared>; take a part with tile.slab}}
+  %0 = tile.load %m[%i, %i] : memref<64x64xf32, strided<[68, 1]>, #tile.shared> -> tensor<64x64xf32, #tile.layout<wgmma_d>>
+  return
+}
+
+// -----
+
+func.func private @f(%m: memref<?x64xf32, #tile.shared>, %i: index) {
+  // expected-error@below {{tiles are loaded from and stored to contiguous shared memory, found memref<?x64xf32, #tile.shared>}}
+  %0 = tile.load %m[%i, %i] : memref<?x64xf32, #tile.shared> -> tensor<64x64xf32, #tile.layout<wgmma_d>>
+  return
+}

@@ -71,7 +71,7 @@ func.func private @f(tensor<64x16xf64, #tile.layout<wgmma_a>>)
 
 // -----
 
-// expected-error@below {{wgmma_d holds numbers of at most 64 bits, but the tensor holds index}}
+// expected-error@below {{wgmma_d holds truth values and numbers of 8, 16, 32 or 64 bits, but the tensor holds index}}
 func.func private @f(tensor<64x16xindex, #tile.layout<wgmma_d>>)
 
 // -----

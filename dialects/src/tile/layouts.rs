@@ -51,12 +51,12 @@ param_attr! {
                 }
                 let fits = match fragment {
                     Fragment::WgmmaA => matches!(bits, Some(8 | 16 | 32)),
-                    Fragment::WgmmaD => bits.is_some_and(|b| b <= 64),
+                    Fragment::WgmmaD => matches!(bits, Some(1 | 8 | 16 | 32 | 64)),
                 };
                 if !fits {
                     let what = match fragment {
                         Fragment::WgmmaA => "numbers of 8, 16 or 32 bits",
-                        Fragment::WgmmaD => "numbers of at most 64 bits",
+                        Fragment::WgmmaD => "truth values and numbers of 8, 16, 32 or 64 bits",
                     };
                     let m = format!("{fragment} holds {what}, but the tensor holds {element}");
                     errors.merge(e.error(m).report::<()>());

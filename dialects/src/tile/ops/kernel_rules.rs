@@ -208,14 +208,39 @@ fn launch<'c>(op: OperationRef<'c, 'c>, region: RegionRef<'c, 'c>, errors: &mut 
     grid
 }
 
+/// Which dimension a `memref.dim` asks for is known, and the memref has it: what launchers evaluate, and what upstream's
+/// patterns take for granted.
+fn dimensions<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors) {
+    for dim in op.nested_ops().into_iter().filter(|o| o.full_name() == "memref.dim") {
+        let operands = dim.operand_values();
+        let [memory, index] = operands[..] else { continue };
+        let t = memory.r#type();
+        match (index.constant_int(), t.shape()) {
+            (Some(i), Some(shape)) if !(0..shape.len() as i64).contains(&i) => {
+                errors.op(
+                    &dim,
+                    format!("asks for dimension {i}, but {t} has {}, from 0", shape.len()),
+                );
+            }
+            (None, _) => errors.op(
+                &dim,
+                "asks for a dimension that is computed; in a kernel it is an arith.constant",
+            ),
+            _ => {}
+        }
+    }
+}
+
 pub(super) fn entry_regions<'c>(e: Entry<'c, 'c>) -> Res {
     let mut errors = Errors::default();
+    dimensions(e.op(), &mut errors);
     launch(e.op(), e.launch(), &mut errors);
     errors.result()
 }
 
 pub(super) fn kernel_regions<'c>(k: Kernel<'c, 'c>) -> Res {
     let mut errors = Errors::default();
+    dimensions(k.op(), &mut errors);
     if let Some(grid) = launch(k.op(), k.launch(), &mut errors) {
         let own = arguments(k.launch()).len();
         let given: Vec<_> = grid.args().iter().map(|v| v.r#type()).collect();

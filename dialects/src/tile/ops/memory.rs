@@ -224,6 +224,13 @@ fn access<'c>(op: OperationRef<'c, 'c>, memory: Type<'c>, tile: Type<'c>, indice
     if memory.element_type() != tile.element_type() {
         errors.op(&op, format!("the tile {tile} must have the element type of {memory}"));
     }
+    if shared_of(memory).is_some() && !is_contiguous(memory) {
+        let m = format!(
+            "tiles are loaded from and stored to contiguous shared memory, found {memory}; take a part with tile.slab"
+        );
+        errors.op(&op, m);
+        return errors.result();
+    }
     if memory.strides_and_offset().is_none() {
         errors.op(
             &op,

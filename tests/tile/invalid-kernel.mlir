@@ -358,7 +358,7 @@ tile.kernel @k(%A: memref<?x?xf32, #tile.global>) threads(32) launch {
   tile.grid %c1, %c1, %c1
 } body {
   %i = tile.block_id x
-  // expected-error@below {{asks for a dimension that is computed; in a kernel it is an arith.constant}}
+  // expected-error@below {{asks for a dimension that is known only at run time; use a constant}}
   %n = memref.dim %A, %i : memref<?x?xf32, #tile.global>
 }
 

@@ -224,7 +224,7 @@ fn dimensions<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors) {
             }
             (None, _) => errors.op(
                 &dim,
-                "asks for a dimension that is computed; in a kernel it is an arith.constant",
+                "asks for a dimension that is known only at run time; use a constant",
             ),
             _ => {}
         }

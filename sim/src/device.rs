@@ -168,6 +168,17 @@ fn check(program: &Program, launch: &Launch<'_>) -> Result<LaunchShape> {
             "{shared} bytes of shared memory for each block; a block has {MAX_SHARED_BYTES}"
         )));
     }
+    let blocks = shape.grid.iter().map(|v| u64::from(*v)).product::<u64>();
+    let resident = exec::resident_blocks(&shape, program);
+    if launch.cooperative && blocks > resident {
+        let message = format!(
+            "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE: {blocks} blocks of {threads} threads, but {resident} are resident together"
+        );
+        return Err(DeviceError::with_code(
+            "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
+            message,
+        ));
+    }
     if program.params.len() != launch.params.len() {
         return Err(invalid(format!(
             "{} parameters, but the kernel takes {}",

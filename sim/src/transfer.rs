@@ -85,6 +85,21 @@ pub enum Transfer {
         bytes: Value,
         barrier: Address,
     },
+    /// `st.async`: registers to another block's shared memory.
+    StoreAsync {
+        dst: Address,
+        values: Box<[Value]>,
+        bytes: u8,
+        barrier: Address,
+    },
+    /// `red.async`: a register into another block's shared memory.
+    ReduceAsync {
+        op: AtomicOp,
+        ty: AtomicType,
+        dst: Address,
+        operand: Value,
+        barrier: Address,
+    },
     /// Shared memory into global memory, or with a barrier into another block's.
     BulkReduce {
         op: AtomicOp,

@@ -351,6 +351,30 @@ fn small_copies_are_there_after_their_group() {
 }
 
 #[test]
+fn stores_to_another_block_complete_its_barrier() {
+    let mut program = Program::new(
+        ".shared .align 8 .b64 bar; .shared .align 8 .b32 s[4];",
+        "mov.u32 %r10, bar; mov.u32 %r11, s; mov.u32 %r2, %cluster_ctarank; xor.b32 %r3, %r2, 1; setp.eq.u32 %p1, %t, 0;\n\
+         @%p1 mbarrier.init.shared::cta.b64 [%r10], 1; fence.mbarrier_init.release.cluster; barrier.cluster.arrive; barrier.cluster.wait;\n\
+         mapa.shared::cluster.u32 %r12, %r11, %r3; mapa.shared::cluster.u32 %r13, %r10, %r3; add.u32 %r4, %r2, 40;\n\
+         @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r10], 12;\n\
+         @%p1 st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.u32 [%r12], {%r4, %r4}, [%r13];\n\
+         @%p1 red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r12+4], 100, [%r13];\n\
+         W: mbarrier.try_wait.parity.shared::cta.b64 %p6, [%r10], 0; @!%p6 bra W;\n\
+         ld.shared.u32 %r5, [s]; ld.shared.u32 %r6, [s+4]; mul.wide.u32 %d1, %r2, 8; add.u64 %d1, %d1, %out; st.global.v2.u32 [%d1], {%r5, %r6}; ret;",
+        4,
+    );
+    program
+        .run(&Shape {
+            grid: 2,
+            cluster: 2,
+            ..ONE_WARP
+        })
+        .unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(program.words(), [41, 141, 40, 140]);
+}
+
+#[test]
 fn operands_of_wgmma_stay_until_it_is_waited_for() {
     // A of 64x16 and B of 8x16 halves, all 1 where a thread wrote: no swizzle, 128 bytes to an 8x8 core matrix.
     let body = |between: &str, after: &str| {

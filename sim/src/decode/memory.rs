@@ -167,6 +167,9 @@ impl<'m> FunctionDecoder<'_, 'm> {
     fn load_store(&mut self, name: &str, mods: &mut Modifiers<'m>, operands: &Operands<'m>) -> Result<()> {
         let named = self.space(mods);
         let hint = Self::ignore_hints(mods);
+        if name == "st" && mods.take("async") {
+            return self.store_async(mods, operands);
+        }
         let lanes = match mods.one_of(&["v2", "v4", "v8"]) {
             Some("v2") => 2,
             Some("v4") => 4,
@@ -213,12 +216,39 @@ impl<'m> FunctionDecoder<'_, 'm> {
         Ok(())
     }
 
+    fn store_async(&mut self, mods: &mut Modifiers<'m>, operands: &Operands<'m>) -> Result<()> {
+        mods.take("mbarrier::complete_tx::bytes");
+        let lanes = match mods.one_of(&["v2", "v4"]) {
+            Some("v2") => 2,
+            Some(_) => 4,
+            None => 1,
+        };
+        let ty = mods.ty().ok_or("the type is missing")?;
+        operands.count(3, 3)?;
+        let (dst, _) = self.address(operands.get(0)?)?;
+        let elements = Self::elements(operands.get(1)?);
+        if elements.len() != lanes {
+            return Err(format!("expected {lanes} elements, found {}", elements.len()));
+        }
+        let values = elements
+            .iter()
+            .map(|e| self.source(e, ty))
+            .collect::<Result<Box<[_]>>>()?;
+        let (barrier, _) = self.address(operands.get(2)?)?;
+        let transfer = Transfer::StoreAsync {
+            dst,
+            values,
+            bytes: ty.bits() / 8,
+            barrier,
+        };
+        self.emit(Op::Transfer(Box::new(transfer)));
+        Ok(())
+    }
+
     fn atomic(&mut self, name: &str, mods: &mut Modifiers<'m>, operands: &Operands<'m>) -> Result<()> {
         let named = self.space(mods);
         let hint = Self::ignore_hints(mods);
-        mods.take("async")
-            .then(|| Err::<(), _>("the asynchronous form is not simulated".to_owned()))
-            .transpose()?;
+        let asynchronous = mods.take("async");
         let op = match mods.one_of(&["add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"]) {
             Some("add") => AtomicOp::Add,
             Some("min") => AtomicOp::Min,
@@ -241,6 +271,22 @@ impl<'m> FunctionDecoder<'_, 'm> {
         };
         let ty = mods.ty().ok_or("the type is missing")?;
         let atomic_ty = atomic_type(ty).ok_or_else(|| format!("type .{} is not simulated here", ty.name()))?;
+        if asynchronous {
+            mods.take("mbarrier::complete_tx::bytes");
+            operands.count(3, 3)?;
+            let (_, dst) = self.addressed(named, operands.get(0)?)?;
+            let operand = self.source(operands.get(1)?, ty)?;
+            let (_, barrier) = self.addressed(named, operands.get(2)?)?;
+            let transfer = Transfer::ReduceAsync {
+                op,
+                ty: atomic_ty,
+                dst,
+                operand,
+                barrier,
+            };
+            self.emit(Op::Transfer(Box::new(transfer)));
+            return Ok(());
+        }
         let swaps = op == AtomicOp::CompareAndSwap;
         let returns = name == "atom";
         let first = usize::from(returns);

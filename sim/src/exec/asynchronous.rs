@@ -47,6 +47,16 @@ pub enum Copy {
         bytes: u64,
         barrier: u64,
     },
+    /// Registers to shared memory.
+    Registers { dst: u64, data: Vec<u8>, barrier: u64 },
+    /// A register into shared memory.
+    Update {
+        op: AtomicOp,
+        ty: AtomicType,
+        dst: u64,
+        operand: u64,
+        barrier: u64,
+    },
     /// Shared memory into global memory, or with a barrier into another block's.
     Reduce {
         op: AtomicOp,
@@ -114,7 +124,9 @@ impl Copy {
             Copy::Load { targets, .. } | Copy::TensorLoad { targets, .. } => {
                 targets.iter().any(|(_, b)| barriers.contains(b))
             }
-            Copy::Send { barrier, .. } => barriers.contains(barrier),
+            Copy::Send { barrier, .. } | Copy::Registers { barrier, .. } | Copy::Update { barrier, .. } => {
+                barriers.contains(barrier)
+            }
             Copy::Reduce { barrier, .. } => barrier.is_some_and(|b| barriers.contains(&b)),
             _ => false,
         }
@@ -182,6 +194,23 @@ impl Copy {
                 let target: &dyn Bytes = if barrier.is_some() { &shared } else { global };
                 reduce(&shared, target, (*op, *ty), *src, *dst, *bytes)?;
                 barrier.map_or(Ok(()), |b| complete(&shared, b, *bytes))
+            }
+            Copy::Registers { dst, data, barrier } => {
+                shared.write(*dst, data)?;
+                complete(&shared, *barrier, data.len() as u64)
+            }
+            Copy::Update {
+                op,
+                ty,
+                dst,
+                operand,
+                barrier,
+            } => {
+                let size = atomic::bytes(*ty);
+                shared.update(*dst, size, &mut |old| {
+                    atomic::apply(*op, *ty, false, old, *operand, 0).unwrap_or(old)
+                })?;
+                complete(&shared, *barrier, size as u64)
             }
             Copy::TensorLoad {
                 map,

@@ -14,6 +14,10 @@ use std::sync::{Condvar, Mutex, PoisonError};
 pub const MULTIPROCESSORS: u32 = 132;
 /// Threads that a multiprocessor holds at once.
 const RESIDENT_THREADS: u32 = 2048;
+/// Blocks that a multiprocessor holds at once.
+const RESIDENT_BLOCKS: u32 = 32;
+/// Shared memory of a multiprocessor, of which each block takes its own and the reserved kilobyte.
+const MULTIPROCESSOR_SHARED_BYTES: u32 = 228 * 1024;
 /// Instructions of a warp before the next one has its turn.
 const QUANTUM: u64 = 512;
 /// Instructions of a cluster before another one has its turn.
@@ -78,12 +82,19 @@ struct Queue {
     error: Option<LaunchError>,
 }
 
+/// Blocks that are executed side by side, however long each waits for another: as many as the multiprocessors hold.
+pub fn resident_blocks(shape: &LaunchShape, program: &Program) -> u64 {
+    let by_threads = RESIDENT_THREADS / shape.threads().max(1);
+    let by_memory = MULTIPROCESSOR_SHARED_BYTES / shape.shared_end(program).max(1);
+    u64::from(MULTIPROCESSORS * by_threads.min(by_memory).clamp(1, RESIDENT_BLOCKS))
+}
+
 /// Runs a grid to its end.
 pub fn run(grid: &Grid<'_>) -> Result<(), LaunchError> {
     let shape = &grid.shape;
     let count = |a: &[u32; 3]| a.iter().map(|v| u64::from(*v)).product::<u64>();
     let clusters = count(&shape.grid) / count(&shape.cluster);
-    let most = u64::from(MULTIPROCESSORS * (RESIDENT_THREADS / shape.threads().max(1)).max(1)) / count(&shape.cluster);
+    let most = resident_blocks(shape, grid.program) / count(&shape.cluster);
     let queue = Mutex::new(Queue {
         next: 0,
         waiting: VecDeque::new(),

@@ -16,7 +16,7 @@ mod transfer;
 mod warp;
 mod warpgroup;
 
-pub use launch::{LaunchError, LaunchShape, run};
+pub use launch::{LaunchError, LaunchShape, resident_blocks, run};
 
 use crate::isa::Program;
 use crate::memory::GlobalMemory;

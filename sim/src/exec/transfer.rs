@@ -277,6 +277,46 @@ impl Warp {
                     },
                 )
             }
+            Transfer::StoreAsync {
+                dst,
+                values,
+                bytes,
+                barrier,
+            } => {
+                let dst = shared_at(dst);
+                let data: Vec<u8> = values
+                    .iter()
+                    .flat_map(|v| value(*v).to_le_bytes()[..usize::from(*bytes)].to_vec())
+                    .collect();
+                aligned(dst, data.len() as u64)?;
+                (
+                    Completion::Barrier,
+                    Copy::Registers {
+                        dst,
+                        data,
+                        barrier: shared_at(barrier),
+                    },
+                )
+            }
+            Transfer::ReduceAsync {
+                op,
+                ty,
+                dst,
+                operand,
+                barrier,
+            } => {
+                let (dst, operand, barrier) = (shared_at(dst), value(*operand), shared_at(barrier));
+                (
+                    Completion::Barrier,
+                    Copy::Update {
+                        op: *op,
+                        ty: *ty,
+                        dst,
+                        operand,
+                        barrier,
+                    },
+                )
+            }
             Transfer::TensorLoad {
                 mode,
                 map,

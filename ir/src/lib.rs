@@ -6,7 +6,7 @@
 //!
 //! | module | what it gives |
 //! |---|---|
-//! | [`op`] | op declarations, hooks, traits, effects, interfaces |
+//! | [`op`](mod@op) | op declarations, hooks, traits, effects, interfaces |
 //! | [`param`] | types and attributes with typed parameters |
 //! | [`kind`] | the Rust types that attributes and parameters can have |
 //! | [`constraint`] | what operands and results may be |

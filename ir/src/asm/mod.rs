@@ -1,4 +1,4 @@
-//! Reading and writing the textual form: [`Parser`] and [`OpParser`], [`Printer`], and the declarative [`format`].
+//! Reading and writing the textual form: [`Parser`] and [`OpParser`], [`Printer`], and the declarative [`format`](mod@format).
 pub mod format;
 mod parser;
 mod printer;

@@ -1,8 +1,8 @@
 //! Ops: one op is one declaration.
 //!
-//! [`op!`] declares an op's operands, results, attributes, regions, successors, traits, effects and assembly format,
-//! and generates a typed view with accessors and a builder. Behaviour that data cannot say goes into `hooks`, a block of
-//! [`OpHooks`] methods.
+//! [`op!`](crate::op!) declares an op's operands, results, attributes, regions, successors, traits, effects and assembly
+//! format, and generates a typed view with accessors and a builder. Behaviour that data cannot say goes into `hooks`, a
+//! block of [`OpHooks`] methods.
 mod def;
 mod erase;
 mod macros;
@@ -36,7 +36,7 @@ pub trait OpView<'c: 'a, 'a>: Sized + Copy {
     fn op(&self) -> OperationRef<'c, 'a>;
 }
 
-/// A declared op: what [`op!`] implements.
+/// A declared op: what [`op!`](crate::op!) implements.
 pub trait Op {
     /// Declaration and behaviour, for [`crate::dialect::Dialect`].
     const REGISTRATION: OpRegistration;

@@ -1,4 +1,5 @@
 //! One binary for all of the crate's tests: a static LLVM link is not small.
+mod boom;
 mod conversion;
 mod declarations;
 mod demo;

@@ -7,7 +7,7 @@ pub fn register_all() {
     ONCE.call_once(|| {
         pass::register_all_upstream_passes();
         crate::pass::register_passes();
-        crate::panics::register_passes();
+        crate::boom::register_passes();
     });
 }
 

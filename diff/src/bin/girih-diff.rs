@@ -1,0 +1,38 @@
+//! `girih-diff`: holds two devices against each other with compiled PTX, on a machine without a compiler.
+use clap::Parser;
+use girih_diff::rounds::{self, HELP, Options};
+use girih_runtime::{Error, Program, Result};
+use std::{path::PathBuf, process::ExitCode};
+
+/// Runs the same PTX with the same arguments on two devices and compares every argument.
+#[derive(Parser)]
+#[command(version, after_help = HELP)]
+struct Cli {
+    /// PTX written by `girih compile`.
+    file: PathBuf,
+    #[command(flatten)]
+    options: Options,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match diff(&cli) {
+        Ok(outcome) => {
+            println!("{}", outcome.text);
+            ExitCode::from(u8::from(!outcome.agrees))
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(if matches!(error, Error::Usage(_) | Error::Spec(_)) {
+                2
+            } else {
+                1
+            })
+        }
+    }
+}
+
+fn diff(cli: &Cli) -> Result<rounds::Outcome> {
+    let program = Program::load(&cli.file)?;
+    rounds::run(&program, &cli.options, &mut cli.options.on.open()?)
+}

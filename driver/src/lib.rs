@@ -16,6 +16,7 @@
 //! | [`registry`] | which dialects and passes a program knows |
 //! | [`compile`] | `.mlir` to any level down to PTX and cubin |
 //! | [`run`] | compile, launch, check against files and references |
+//! | [`diff`] | the same program on two devices, compared |
 //! | [`annotation`] | the `girih` dialect: what a reference function says about its own precision |
 //! | [`diagnostic`] | messages with the source line and a caret, or as JSON |
 //! | [`failure`] | why nothing came of it |
@@ -23,6 +24,7 @@
 pub mod annotation;
 pub mod compile;
 pub mod diagnostic;
+pub mod diff;
 pub mod failure;
 pub mod file;
 pub mod registry;

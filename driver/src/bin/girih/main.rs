@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 right, 1 wrong result or diagnostic, 2 usage.
 mod compile;
+mod diff;
 mod guard;
 mod output;
 mod run;
@@ -27,6 +28,8 @@ enum Command {
     Compile(compile::Args),
     /// Compile, launch, and check: against files, generators, or a function in the same file.
     Run(run::Args),
+    /// Run the same kernel on two devices and compare every argument.
+    Diff(diff::Args),
     /// List what --target takes, with the resources of each.
     Targets(show::Targets),
     /// Say what girih finds on this machine: ptxas, driver, GPUs.
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
     ExitCode::from(guard::guarded(move || match &cli.command {
         Command::Compile(args) => compile::main(args),
         Command::Run(args) => run::main(args),
+        Command::Diff(args) => diff::main(args),
         Command::Targets(args) => end(show::targets(args), args.json),
         Command::Doctor(args) => end(show::doctor(args), args.json),
     }))

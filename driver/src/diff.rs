@@ -1,0 +1,38 @@
+//! One program on two devices, compared argument by argument.
+use crate::{
+    compile::{Emit, Options as Compilation, Unit},
+    failure::{Failure, Result},
+    registry,
+    run::Input,
+};
+use girih_diff::rounds::{self, Options, Outcome};
+use girih_ir::module::Message;
+use girih_runtime::Program;
+
+/// Compiles the program if need be, and runs the rounds until one differs. The messages are those of the compilation.
+///
+/// Errors: a device that is not there, before anything is compiled; a program that does not compile; a launch that fails
+/// on either device.
+pub fn run(input: Input<'_>, compilation: &Compilation, options: &Options) -> Result<(Outcome, Vec<Message>)> {
+    let mut devices = options.on.open()?;
+    let (program, messages) = match input {
+        Input::Ptx(content, name) => (crate::run::from_ptx(content, name)?, Vec::new()),
+        Input::Mlir(source, name) => {
+            let context = registry::context();
+            let mut compilation = compilation.clone();
+            compilation.emit = Emit::Ptx;
+            let compiled = Unit::parse(&context, source, name)?.compile(&compilation)?;
+            let Some(manifest) = compiled.manifest else {
+                return Err(Failure::new(format!(
+                    "{name}: no kernel can be launched: a launch manifest comes from a `tile.kernel`, and there is none"
+                )));
+            };
+            let ptx = String::from_utf8_lossy(&compiled.content).into_owned();
+            (Program::new(ptx, manifest)?, compiled.messages)
+        }
+    };
+    match rounds::run(&program, options, &mut devices) {
+        Ok(outcome) => Ok((outcome, messages)),
+        Err(error) => Err(Failure::from(error).after(messages)),
+    }
+}

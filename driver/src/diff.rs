@@ -16,7 +16,7 @@ use girih_runtime::Program;
 pub fn run(input: Input<'_>, compilation: &Compilation, options: &Options) -> Result<(Outcome, Vec<Message>)> {
     let mut devices = options.on.open()?;
     let (program, messages) = match input {
-        Input::Ptx(content, name) => (crate::run::from_ptx(content, name)?, Vec::new()),
+        Input::Ptx(content, name) => (from_ptx(content, name)?, Vec::new()),
         Input::Mlir(source, name) => {
             let context = registry::context();
             let mut compilation = compilation.clone();
@@ -35,4 +35,14 @@ pub fn run(input: Input<'_>, compilation: &Compilation, options: &Options) -> Re
         Ok(outcome) => Ok((outcome, messages)),
         Err(error) => Err(Failure::from(error).after(messages)),
     }
+}
+
+fn from_ptx(content: &[u8], name: &str) -> Result<Program> {
+    let text = std::str::from_utf8(content).map_err(|error| {
+        Failure::new(format!(
+            "{name}: is not PTX text: byte {} is not UTF-8",
+            error.valid_up_to()
+        ))
+    })?;
+    Program::from_text(text).map_err(|error| Failure::new(format!("{name}: {error}")))
 }

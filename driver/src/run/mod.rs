@@ -71,14 +71,7 @@ pub fn run(input: Input<'_>, options: &Options) -> Result<Ran> {
     let context = registry::context();
     let mut ran = Messages::default();
     let (program, reference) = match input {
-        Input::Ptx(content, name) => {
-            if let Choice::Named(function) = &options.reference {
-                return Err(Failure::usage(format!(
-                    "--reference {function}: PTX holds no functions to check against; run the .mlir, or use --check"
-                )));
-            }
-            (from_ptx(content, name)?, None)
-        }
+        Input::Ptx(content, name) => (from_ptx(content, name, &options.reference)?, None),
         Input::Mlir(source, name) => {
             let unit = Unit::parse(&context, source, name)?;
             let start = Instant::now();
@@ -130,8 +123,12 @@ impl Messages {
     }
 }
 
-/// A program from the content of the file `name`.
-pub(crate) fn from_ptx(content: &[u8], name: &str) -> Result<Program> {
+fn from_ptx(content: &[u8], name: &str, reference: &Choice) -> Result<Program> {
+    if let Choice::Named(function) = reference {
+        return Err(Failure::usage(format!(
+            "--reference {function}: PTX holds no functions to check against; run the .mlir, or use --check"
+        )));
+    }
     let text = std::str::from_utf8(content).map_err(|error| {
         Failure::new(format!(
             "{name}: is not PTX text: byte {} is not UTF-8",

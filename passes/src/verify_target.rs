@@ -15,7 +15,8 @@
 //! - an op whose instruction the target lacks ([`features`]);
 //! - a tensor map of a format or swizzle that the target lacks;
 //! - clusters, threads and shared memory past the target's limits;
-//! - a launch region that the launcher cannot evaluate ([`host`]).
+//! - a launch region that the launcher cannot evaluate ([`host`]);
+//! - a `memref.dim` past its memref's rank, in references too: upstream's canonicalisation would read past the shape.
 use girih_core::target::{PtxVersion, Target};
 use girih_dialects::tile::{
     features::{features, map_violations},
@@ -23,6 +24,7 @@ use girih_dialects::tile::{
     ops::{kernel::Kernel, tma::MakeTensorMap},
     target_of,
     types::TensorMapType,
+    verify::dimension_exists,
 };
 use girih_ir::{
     pass::{Pass, PassContext, PassInfo},
@@ -46,6 +48,7 @@ impl Pass for VerifyTarget {
         let mut errors = Errors::default();
         let mut without_target = None;
         for op in module.nested_ops() {
+            errors.merge(dimension_exists(op));
             if op.dialect_name() != "tile" && features(op).is_empty() {
                 continue;
             }

@@ -93,6 +93,23 @@ pub fn is_contiguous(t: Type<'_>) -> bool {
         .is_some_and(|(strides, offset)| offset == 0 && strides == contiguous(&shape))
 }
 
+/// A `memref.dim` with a constant asks for a dimension that the memref has: upstream's patterns take that for granted.
+pub fn dimension_exists<'c>(op: OperationRef<'c, 'c>) -> Res {
+    let operands = op.operand_values();
+    if op.full_name() != "memref.dim" || operands.len() != 2 {
+        return Ok(());
+    }
+    let t = operands[0].r#type();
+    match (operands[1].constant_int(), t.shape()) {
+        (Some(i), Some(shape)) if !(0..shape.len() as i64).contains(&i) => Diag::op(
+            &op,
+            format!("asks for dimension {i}, but {t} has {}, from 0", shape.len()),
+        )
+        .report(),
+        _ => Ok(()),
+    }
+}
+
 /// Threads of the block that runs `op`; `None` outside kernels.
 pub fn block_threads(op: OperationRef<'_, '_>) -> Option<i64> {
     let kernel = op.ancestor::<Kernel>()?;

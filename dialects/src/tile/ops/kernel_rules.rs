@@ -2,7 +2,7 @@
 use super::{
     super::{
         spaces::is_global,
-        verify::{MAX_SHARED_BYTES, block_threads, enclosing},
+        verify::{MAX_SHARED_BYTES, block_threads, dimension_exists, enclosing},
     },
     kernel::{Entry, Grid, Kernel, MAX_THREADS, REGISTER_FILE, Return, WarpSpecialize, is_host_op},
 };
@@ -208,25 +208,15 @@ fn launch<'c>(op: OperationRef<'c, 'c>, region: RegionRef<'c, 'c>, errors: &mut 
     grid
 }
 
-/// Which dimension a `memref.dim` asks for is known, and the memref has it: what launchers evaluate, and what upstream's
-/// patterns take for granted.
+/// Which dimension a `memref.dim` asks for is known in a kernel, since launchers evaluate it, and the memref has it.
 fn dimensions<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors) {
-    for dim in op.nested_ops().into_iter().filter(|o| o.full_name() == "memref.dim") {
-        let operands = dim.operand_values();
-        let [memory, index] = operands[..] else { continue };
-        let t = memory.r#type();
-        match (index.constant_int(), t.shape()) {
-            (Some(i), Some(shape)) if !(0..shape.len() as i64).contains(&i) => {
-                errors.op(
-                    &dim,
-                    format!("asks for dimension {i}, but {t} has {}, from 0", shape.len()),
-                );
-            }
-            (None, _) => errors.op(
+    for dim in op.nested_ops() {
+        errors.merge(dimension_exists(dim));
+        if dim.full_name() == "memref.dim" && dim.operand_values().get(1).is_some_and(|i| i.constant_int().is_none()) {
+            errors.op(
                 &dim,
                 "asks for a dimension that is known only at run time; use a constant",
-            ),
-            _ => {}
+            );
         }
     }
 }

@@ -183,7 +183,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
         let mode = encode(rounding.unwrap_or(Rounding::Nearest), flush, saturate);
         let plain = rounding.is_none_or(|r| r == Rounding::Nearest) && !saturate;
         if ty == Ty::F64 {
-            self.double(name, approximate, flush, rounding, mode, operands)?;
+            self.double(name, approximate, flush, rounding, mode, mods, operands)?;
         } else {
             self.single(name, approximate, full, flush, plain, mode, mods, operands)?;
         }
@@ -376,6 +376,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
         flush: bool,
         rounding: Option<Rounding>,
         mode: u64,
+        mods: &mut Modifiers<'m>,
         operands: &Operands<'m>,
     ) -> Result<()> {
         let nearest = rounding.is_none_or(|r| r == Rounding::Nearest);
@@ -458,7 +459,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 let (d, s) = self.operands(operands, Ty::F64, 2)?;
                 self.binary64(d, &s, lanes64!(|a, b| b & !NEGATE64 | a & NEGATE64));
             }
-            "testp" => return Err("testp is simulated for .f32 only".to_owned()),
+            "testp" => self.test(Ty::F64, mods, operands)?,
             _ => return Err("this instruction has no double-precision form".to_owned()),
         }
         Ok(())
@@ -474,14 +475,25 @@ impl<'m> FunctionDecoder<'_, 'm> {
             Operand::Pair(..) => return Err("one destination is expected".to_owned()),
             p => self.destination(p, Ty::Pred)?,
         };
-        let function: Mixed = match kind {
-            "finite" => mixed!(|a| u64::from(f(a as u32).is_finite())),
-            "infinite" => mixed!(|a| u64::from(f(a as u32).is_infinite())),
-            "number" => mixed!(|a| u64::from(!f(a as u32).is_nan())),
-            "notanumber" => mixed!(|a| u64::from(f(a as u32).is_nan())),
-            // Zero counts as normal.
-            "normal" => mixed!(|a| u64::from(f(a as u32).is_finite() && !f(a as u32).is_subnormal())),
-            _ => mixed!(|a| u64::from(f(a as u32).is_subnormal())),
+        // Zero counts as normal.
+        macro_rules! property {
+            ($value:ident, $bits:ty) => {
+                match kind {
+                    "finite" => mixed!(|a| u64::from($value(a as $bits).is_finite())),
+                    "infinite" => mixed!(|a| u64::from($value(a as $bits).is_infinite())),
+                    "number" => mixed!(|a| u64::from(!$value(a as $bits).is_nan())),
+                    "notanumber" => mixed!(|a| u64::from($value(a as $bits).is_nan())),
+                    "normal" => {
+                        mixed!(|a| u64::from($value(a as $bits).is_finite() && !$value(a as $bits).is_subnormal()))
+                    }
+                    _ => mixed!(|a| u64::from($value(a as $bits).is_subnormal())),
+                }
+            };
+        }
+        let function: Mixed = if ty == Ty::F64 {
+            property!(g, u64)
+        } else {
+            property!(f, u32)
         };
         let outcome = Outcome {
             p: p.slot,

@@ -68,7 +68,7 @@ pub(crate) struct FunctionDecoder<'s, 'm> {
 }
 
 /// Registers of one function; more would only exhaust the host.
-const MAX_REGISTERS: u64 = 1 << 20;
+const MAX_REGISTERS: u64 = 1 << 18;
 const MAX_LOCAL_BYTES: u64 = 512 * 1024;
 
 impl<'s, 'm> FunctionDecoder<'s, 'm> {

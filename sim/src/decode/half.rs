@@ -14,6 +14,9 @@ pub(super) fn value16(bits: u32, flush: bool) -> f64 {
     Half::F16.value(if flush { Half::F16.flush(bits) } else { bits })
 }
 
+/// What tensor copies fill with where a tensor ends, in every 16 bits.
+const FILL_NAN: u32 = 0x7ff7;
+
 /// What happens to operands and result around an operation.
 #[derive(Clone, Copy)]
 struct Around {
@@ -26,6 +29,13 @@ struct Around {
 impl Around {
     fn value(self, bits: u32) -> f64 {
         self.half.value(if self.flush { self.half.flush(bits) } else { bits })
+    }
+    fn fma_in_bounds(self, a: u32, b: u32, c: u32) -> u32 {
+        let outside = |x: u32| x & 0x7fff == FILL_NAN;
+        if outside(a) || outside(b) {
+            return 0;
+        }
+        self.result(add_to_odd(self.value(a) * self.value(b), self.value(c)))
     }
     fn result(self, x: f64) -> u32 {
         let mut bits = self.half.round(x);
@@ -210,12 +220,11 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 self.binary32(d, &s, f);
             }
             "fma" => {
-                let out_of_bounds = mods.take("oob");
+                if mods.take("oob") {
+                    return self.fma_in_bounds(half, pair, relu, operands, flush || saturate);
+                }
                 let (d, s) = self.operands(operands, operand_ty, 3)?;
                 let f: F3 = around!(half, pair, flush, saturate, relu, fma);
-                if out_of_bounds {
-                    return Err("modifier `.oob` is not simulated here".to_owned());
-                }
                 self.ternary32(d, &s, f);
             }
             "min" | "max" => {
@@ -303,6 +312,44 @@ impl<'m> FunctionDecoder<'_, 'm> {
             }
             _ => return Err("this instruction has no half-precision form here".to_owned()),
         }
+        Ok(())
+    }
+
+    /// `fma.rn.oob`: 0 where a factor is the NaN that tensor copies fill with.
+    fn fma_in_bounds(
+        &mut self,
+        half: Half,
+        pair: bool,
+        relu: bool,
+        operands: &Operands<'m>,
+        other: bool,
+    ) -> Result<()> {
+        if other {
+            return Err("`.oob` goes with `.relu` alone".to_owned());
+        }
+        let (d, s) = self.operands(operands, if pair { Ty::B32 } else { Ty::B16 }, 3)?;
+        macro_rules! in_bounds {
+            ($half:expr, $relu:expr) => {{
+                const AROUND: Around = Around {
+                    half: $half,
+                    flush: false,
+                    saturate: false,
+                    relu: $relu,
+                };
+                if pair {
+                    lanes32!(|a, b, c| both3(a, b, c, |a, b, c| AROUND.fma_in_bounds(a, b, c)))
+                } else {
+                    lanes32!(|a, b, c| AROUND.fma_in_bounds(a, b, c))
+                }
+            }};
+        }
+        let f: F3 = match (half, relu) {
+            (Half::F16, false) => in_bounds!(Half::F16, false),
+            (Half::F16, true) => in_bounds!(Half::F16, true),
+            (Half::Bf16, false) => in_bounds!(Half::Bf16, false),
+            (Half::Bf16, true) => in_bounds!(Half::Bf16, true),
+        };
+        self.ternary32(d, &s, f);
         Ok(())
     }
 }

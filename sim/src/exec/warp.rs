@@ -189,16 +189,17 @@ impl Warp {
         local_base: u32,
     ) -> u32 {
         let depth = self.frames.get(parent as usize).map_or(0, |p| p.depth + 1);
-        let mut regs = Vec::new();
-        let id = match self.free.pop() {
+        let words = code.frame_words as usize;
+        let (id, mut regs) = match self.free.pop() {
             Some(id) => {
-                regs = std::mem::take(&mut self.frames[id as usize].regs);
-                id
+                let mut regs = std::mem::take(&mut self.frames[id as usize].regs);
+                regs.clear();
+                regs.resize(words, 0);
+                (id, regs)
             }
-            None => self.frames.len() as u32,
+            // Zeroed by the host, which gives memory only as it is touched.
+            None => (self.frames.len() as u32, vec![0; words]),
         };
-        regs.clear();
-        regs.resize(code.frame_words as usize, 0);
         for (special, slot) in &code.specials {
             let value = Value { slot: *slot, bits: 32 };
             for l in 0..LANES {

@@ -1,13 +1,16 @@
 //! The mains of `<dialect>-opt` and of a language server, for girih's own and for any crate with its own dialects.
 use crate::raw::{self, sr};
 use melior::dialect::DialectRegistry;
-use mlir_sys::MlirStringRef;
+use mlir_sys::{MlirDialectRegistry, MlirStringRef};
 use std::{
     ffi::{CString, c_char},
     process::ExitCode,
 };
 
-fn with_argv(run: impl FnOnce(i32, *mut *mut c_char) -> i32) -> ExitCode {
+/// Address space of the stack that a tool runs on; pages count once they are touched.
+const STACK_BYTES: usize = 1 << 30;
+
+fn with_argv(run: impl Fn(i32, *mut *mut c_char) -> i32 + Sync) -> ExitCode {
     let mut args: Vec<Vec<u8>> = std::env::args_os()
         .map(|a| {
             CString::new(a.into_encoded_bytes())
@@ -18,7 +21,17 @@ fn with_argv(run: impl FnOnce(i32, *mut *mut c_char) -> i32) -> ExitCode {
     let mut argv: Vec<*mut c_char> = args.iter_mut().map(|a| a.as_mut_ptr().cast()).collect();
     let argc = argv.len() as i32;
     argv.push(std::ptr::null_mut());
-    match run(argc, argv.as_mut_ptr()) {
+    let address = argv.as_mut_ptr() as usize;
+    let run = || run(argc, address as *mut *mut c_char);
+    // MLIR recurses as deep as its input nests, also where no check can stand before it: bytecode, open documents.
+    let code = std::thread::scope(|s| {
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+        match thread.spawn_scoped(s, &run) {
+            Ok(thread) => thread.join().unwrap_or(1),
+            Err(_) => run(),
+        }
+    });
+    match code {
         // Drivers of MLIR go on after a callback that failed; what panicked has been reported.
         0 if crate::diag::any_panic() => ExitCode::FAILURE,
         0 => ExitCode::SUCCESS,
@@ -40,8 +53,16 @@ extern "C" fn check_source(name: MlirStringRef, text: MlirStringRef) -> bool {
 
 /// `mlir-opt` over `registry`: reads the process's own arguments.
 pub fn opt_main(tool: &str, registry: &DialectRegistry) -> ExitCode {
-    let code =
-        with_argv(|argc, argv| unsafe { raw::girih_opt_main(argc, argv, sr(tool), registry.to_raw(), check_source) });
+    let registry = registry.to_raw().ptr as usize;
+    let code = with_argv(|argc, argv| unsafe {
+        raw::girih_opt_main(
+            argc,
+            argv,
+            sr(tool),
+            MlirDialectRegistry { ptr: registry as _ },
+            check_source,
+        )
+    });
     if std::env::args_os().any(|a| a.to_string_lossy().trim_start_matches('-') == "mlir-pass-statistics") {
         for (pass, name, n) in crate::pass::statistics() {
             eprintln!("{pass}\n  (S) {n} {name}");
@@ -52,5 +73,6 @@ pub fn opt_main(tool: &str, registry: &DialectRegistry) -> ExitCode {
 
 /// `mlir-lsp-server` over `registry`: speaks the language server protocol on standard input and output.
 pub fn lsp_main(registry: &DialectRegistry) -> ExitCode {
-    with_argv(|argc, argv| unsafe { raw::girih_lsp_main(argc, argv, registry.to_raw()) })
+    let registry = registry.to_raw().ptr as usize;
+    with_argv(|argc, argv| unsafe { raw::girih_lsp_main(argc, argv, MlirDialectRegistry { ptr: registry as _ }) })
 }

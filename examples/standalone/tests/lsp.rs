@@ -25,3 +25,13 @@ fn an_editor_sees_errors_and_types_of_the_dialect() {
     assert!(about.contains("!length.of<mm>"), "{about}");
     client.stop();
 }
+
+#[test]
+fn a_document_that_nests_deep_does_not_end_the_server() {
+    let (mut client, _) = Client::start(env!("CARGO_BIN_EXE_standalone-lsp-server"));
+    let deep = "module {".repeat(6_000) + &"}".repeat(6_000);
+    client.open("test:///deep.mlir", &deep);
+    let bad = client.open("test:///bad.mlir", "nonsense");
+    assert_eq!(bad.len(), 1, "the server goes on: {bad:?}");
+    client.stop();
+}

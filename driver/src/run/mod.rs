@@ -186,6 +186,12 @@ fn launch(
         return Err(failure.after(ran.messages));
     }
     let outcome = outcome.map_err(|error| Failure::from(error).after(std::mem::take(&mut ran.messages)))?;
+    if options.request.time > 0 && outcome.seconds.is_none() {
+        ran.remarks.push(match outcome.grid.contains(&0) {
+            true => "nothing was timed: the grid is empty".to_owned(),
+            false => format!("nothing was timed: {} has no clock that means anything", outcome.device),
+        });
+    }
     ran.stage("launch", start.elapsed().saturating_sub(reference_time));
     if reference.is_some() {
         ran.stage("reference, run", reference_time);

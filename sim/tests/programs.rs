@@ -491,12 +491,13 @@ fn unknown_instructions_are_named_with_their_line() {
         ("add.rn.u32 %r1, %r2, %r3;", "4:1", "`.rn`"),
         ("add.u32 %r1, %r2, %d3;", "4:1", "64 bits"),
         ("add.u32 %r1, %r2, %nowhere;", "4:1", "%nowhere"),
+        ("add.u32 %r1, %r2, %f1;", "4:1", "floating-point"),
         ("bra Nowhere;", "4:1", "Nowhere"),
         ("add.u32 %r1, %r2 %r3;", "4:18", "expected"),
     ];
     for (line, place, words) in cases {
         let text = format!(
-            ".version 8.6 .target sm_90a .address_size 64\n.visible .entry k() {{\n.reg .b32 %r<4>; .reg .b64 %d<4>;\n{line}\nret; }}"
+            ".version 8.6 .target sm_90a .address_size 64\n.visible .entry k() {{\n.reg .b32 %r<4>; .reg .b64 %d<4>; .reg .f32 %f<4>;\n{line}\nret; }}"
         );
         let error = Simulator::new().load(&text).expect_err("wrong PTX");
         assert_eq!(error.code.as_deref(), Some("CUDA_ERROR_INVALID_PTX"));

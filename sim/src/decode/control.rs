@@ -71,7 +71,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
         };
         let layout = self.shared.layout;
         let callee = match self.lookup(name) {
-            Some(Symbol::Register(value)) if value.bits == 64 => Callee::Indirect(value),
+            Some(Symbol::Register(value, _)) if value.bits == 64 => Callee::Indirect(value),
             Some(_) => return Err(format!("`{name}` is no function")),
             None => Callee::Direct(
                 layout
@@ -158,7 +158,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 }) => {
                     return Ok(Argument::Memory(address as u32, bytes as u32));
                 }
-                Some(Symbol::Register(value)) if value.bits != 1 => return Ok(Argument::Register(value)),
+                Some(Symbol::Register(value, _)) if value.bits != 1 => return Ok(Argument::Register(value)),
                 _ => {}
             }
         }

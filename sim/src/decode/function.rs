@@ -2,7 +2,7 @@
 use super::Shared;
 use super::layout::{element_bytes, size_of};
 use super::modifiers::Modifiers;
-use super::types::Ty;
+use super::types::{Class, Ty};
 use crate::isa::{Code, Formal, Inst, Op, Predicate, Slot, Special, Value, words};
 use crate::ptx::{Instruction, Operand, Prototype, PtxError, Space, Statement, Variable};
 use std::collections::HashMap;
@@ -10,12 +10,13 @@ use std::collections::HashMap;
 /// What a name stands for.
 #[derive(Clone, Debug)]
 pub(crate) enum Symbol<'m> {
-    Register(Value),
+    Register(Value, Class),
     /// `name<n>`: `n` registers from a slot on.
     Registers {
         first: u32,
         count: u32,
         bits: u8,
+        class: Class,
     },
     /// A variable of a state space: its address there.
     Variable {
@@ -140,7 +141,7 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
     fn formal(&mut self, param: &'m Variable<'m>) -> std::result::Result<Formal, PtxError> {
         let symbol = self.declare(param)?;
         Ok(match symbol {
-            Symbol::Register(value) => Formal::Register(value),
+            Symbol::Register(value, _) => Formal::Register(value),
             Symbol::Variable { address, bytes, .. } => Formal::Memory(address as u32, bytes as u32),
             _ => {
                 return Err(PtxError::new(
@@ -214,8 +215,8 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
         let fail = |message: String| PtxError::new(text, variable.at, message);
         let symbol = match variable.space {
             Space::Reg => {
-                let bits = Ty::parse(variable.ty)
-                    .map(Ty::bits)
+                let (bits, class) = Ty::parse(variable.ty)
+                    .map(|ty| (ty.bits(), ty.class()))
                     .ok_or_else(|| fail(format!("`{}`: no registers of type .{}", variable.name, variable.ty)))?;
                 if variable.lanes != 1 {
                     return Err(fail(format!(
@@ -236,14 +237,22 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
                 }
                 match variable.count {
                     Some(count) => {
-                        let symbol = Symbol::Registers { first, count, bits };
+                        let symbol = Symbol::Registers {
+                            first,
+                            count,
+                            bits,
+                            class,
+                        };
                         self.scope().ranges.insert(variable.name, symbol.clone());
                         return Ok(symbol);
                     }
-                    None => Symbol::Register(Value {
-                        slot: Slot::frame(first),
-                        bits,
-                    }),
+                    None => Symbol::Register(
+                        Value {
+                            slot: Slot::frame(first),
+                            bits,
+                        },
+                        class,
+                    ),
                 }
             }
             Space::Local | Space::Param => {
@@ -307,11 +316,16 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
                 }
                 let Ok(number) = number.parse::<u32>() else { continue };
                 for scope in self.scopes.iter().rev() {
-                    if let Some(Symbol::Registers { first, count, bits }) = scope.ranges.get(prefix)
+                    if let Some(Symbol::Registers {
+                        first,
+                        count,
+                        bits,
+                        class,
+                    }) = scope.ranges.get(prefix)
                         && number < *count
                     {
                         let slot = Slot::frame(first + number * words(*bits));
-                        return Some(Symbol::Register(Value { slot, bits: *bits }));
+                        return Some(Symbol::Register(Value { slot, bits: *bits }, *class));
                     }
                 }
             }

@@ -1,6 +1,6 @@
 //! Operands: registers, constants, addresses.
 use super::function::{FunctionDecoder, Place, Result, Symbol};
-use super::types::Ty;
+use super::types::{Class, Ty};
 use crate::isa::{Address, Base, Clock, FUNCTION_BASE, Op, Predicate, Special, Value};
 use crate::ptx::{Expr, Operand};
 
@@ -16,7 +16,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
     /// The register of a name; special registers too.
     pub fn register(&mut self, name: &str) -> Result<Value> {
         match self.lookup(name) {
-            Some(Symbol::Register(value)) => Ok(value),
+            Some(Symbol::Register(value, _)) => Ok(value),
             Some(_) => Err(format!("`{name}` is no register")),
             None => match special(name, "") {
                 Some(special) => self.read_special(special),
@@ -55,7 +55,10 @@ impl<'m> FunctionDecoder<'_, 'm> {
         let value = match operand {
             Operand::Literal(expr) => return self.literal(expr, ty),
             Operand::Name(name, 0) => match self.lookup(name) {
-                Some(Symbol::Register(value)) => value,
+                Some(Symbol::Register(value, class)) => {
+                    check_class(name, class, ty)?;
+                    value
+                }
                 Some(Symbol::Variable { .. }) => return self.address_of(name, 0, bits),
                 Some(_) => return Err(format!("`{name}` is no value")),
                 None if self.shared.layout.function(name).is_some() => return self.address_of(name, 0, bits),
@@ -154,7 +157,10 @@ impl<'m> FunctionDecoder<'_, 'm> {
         let value = match operand {
             Operand::Sink => return Ok(self.temporary(bits)),
             Operand::Name(name, 0) => match self.lookup(name) {
-                Some(Symbol::Register(value)) => value,
+                Some(Symbol::Register(value, class)) => {
+                    check_class(name, class, ty)?;
+                    value
+                }
                 _ => return Err(format!("destination `{name}` is no declared register")),
             },
             _ => return Err(format!("destination `{}` is no register", text(operand))),
@@ -188,7 +194,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
     pub fn address_parts(&mut self, inner: &Operand<'m>) -> Result<(Address, Option<Place>)> {
         match inner {
             Operand::Name(name, offset) => match self.lookup(name) {
-                Some(Symbol::Register(value)) if value.bits >= 32 => Ok((
+                Some(Symbol::Register(value, _)) if value.bits >= 32 => Ok((
                     Address {
                         base: Base::Register(value),
                         offset: *offset,
@@ -246,6 +252,18 @@ impl<'m> FunctionDecoder<'_, 'm> {
             Operand::Literal(Expr::Int(v)) => Ok(*v),
             other => Err(format!("`{}` must be an integer constant", text(other))),
         }
+    }
+}
+
+fn check_class(name: &str, class: Class, ty: Ty) -> Result<()> {
+    if class.fits(ty) {
+        Ok(())
+    } else {
+        Err(format!(
+            "`{name}` was declared to hold {}, but is used as .{}",
+            class.name(),
+            ty.name()
+        ))
     }
 }
 

@@ -61,7 +61,40 @@ const NAMES: [(&str, Ty); 25] = [
     ("pred", Pred),
 ];
 
+/// What a register was declared to hold. PTX lets bits meet anything of their size, and nothing else meet another kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Class {
+    Bits,
+    Integer,
+    Float,
+}
+
+impl Class {
+    /// Whether a register of this class may be an operand of an instruction of type `ty`.
+    pub fn fits(self, ty: Ty) -> bool {
+        let wanted = ty.class();
+        self == wanted || self == Class::Bits || wanted == Class::Bits
+    }
+    /// For people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Bits => "untyped bits",
+            Class::Integer => "an integer",
+            Class::Float => "a floating-point number",
+        }
+    }
+}
+
 impl Ty {
+    /// The class of registers of this type.
+    pub fn class(self) -> Class {
+        match self {
+            F16 | F32 | F64 | F16x2 => Class::Float,
+            U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64 => Class::Integer,
+            _ => Class::Bits,
+        }
+    }
     /// The type of a modifier, if it is one.
     pub fn parse(name: &str) -> Option<Ty> {
         NAMES.iter().find(|(n, _)| *n == name).map(|(_, ty)| *ty)

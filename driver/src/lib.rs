@@ -19,12 +19,14 @@
 //! | [`diff`] | the same program on two devices, compared |
 //! | [`annotation`] | the `girih` dialect: what a reference function says about its own precision |
 //! | [`diagnostic`] | messages with the source line and a caret, or as JSON |
+//! | [`explicit`] | PTX from anywhere, with its launch given on the command line |
 //! | [`failure`] | why nothing came of it |
 //! | [`file`] | reading input, and writing output as a whole or not at all |
 pub mod annotation;
 pub mod compile;
 pub mod diagnostic;
 pub mod diff;
+pub mod explicit;
 pub mod failure;
 pub mod file;
 pub mod registry;

@@ -19,16 +19,21 @@ impl FromStr for Dim3 {
         let mut counts = [1; 3];
         let parts: Vec<&str> = text.split(',').collect();
         let fits = parts.len() <= 3
-            && parts.iter().zip(&mut counts).all(|(part, count)| match part.trim().parse() {
-                Ok(number) => {
-                    *count = number;
-                    true
-                }
-                Err(_) => false,
-            });
+            && parts
+                .iter()
+                .zip(&mut counts)
+                .all(|(part, count)| match part.trim().parse() {
+                    Ok(number) => {
+                        *count = number;
+                        true
+                    }
+                    Err(_) => false,
+                });
         match fits {
             true => Ok(Dim3(counts)),
-            false => Err(format!("expected one to three counts such as 4 or 4,2,1; found `{text}`")),
+            false => Err(format!(
+                "expected one to three counts such as 4 or 4,2,1; found `{text}`"
+            )),
         }
     }
 }
@@ -63,7 +68,8 @@ impl Explicit {
     pub fn manifest_for(&self, ptx: &str, kernel: Option<&str>, args: &[Named<Spec>]) -> Result<String> {
         if ptx.trim_start().starts_with("// girih manifest") {
             return Err(Error::Usage(
-                "the PTX has a launch manifest; --block, --grid, --cluster and --shared are for PTX without one".to_owned(),
+                "the PTX has a launch manifest; --block, --grid, --cluster and --shared are for PTX without one"
+                    .to_owned(),
             ));
         }
         let dims = |given: Option<Dim3>| given.map_or([1; 3], |dims| dims.0);
@@ -141,7 +147,9 @@ fn entry(ptx: &str, wanted: Option<&str>) -> Result<String> {
     match (wanted, &names[..]) {
         (Some(wanted), _) if names.iter().any(|name| name == wanted) => Ok(wanted.to_owned()),
         (None, [only]) => Ok(only.clone()),
-        (_, []) => Err(Error::Manifest("the PTX has no .entry, so nothing to launch".to_owned())),
+        (_, []) => Err(Error::Manifest(
+            "the PTX has no .entry, so nothing to launch".to_owned(),
+        )),
         (Some(wanted), _) => Err(Error::Usage(format!(
             "the PTX has no kernel `{wanted}`; it has {}",
             names.join(", ")
@@ -175,11 +183,17 @@ mod tests {
         let text = explicit().manifest_for(PTX, None, &args).unwrap();
         let program = Program::from_text(text).unwrap();
         let kernel = program.kernel(Some("k")).unwrap();
-        assert_eq!((kernel.block, program.manifest().target.as_str()), ([64, 1, 1], "sm_90a"));
+        assert_eq!(
+            (kernel.block, program.manifest().target.as_str()),
+            ([64, 1, 1], "sm_90a")
+        );
         assert_eq!(kernel.grid, [4, 2, 1].map(Expr::Const));
         assert_eq!(kernel.params, [Param::Pointer { arg: 0 }, Param::Scalar { arg: 1 }]);
         let again = explicit().manifest_for(program.ptx(), None, &args).unwrap_err();
-        assert!(again.to_string().starts_with("the PTX has a launch manifest"), "{again}");
+        assert!(
+            again.to_string().starts_with("the PTX has a launch manifest"),
+            "{again}"
+        );
     }
 
     #[test]
@@ -189,7 +203,10 @@ mod tests {
         assert!(wrong("", None).starts_with("the PTX has no .target"));
         assert!(wrong(".target sm_90a\n", None).starts_with("the PTX has no .entry"));
         let two = format!("{PTX}.visible .entry l() {{ ret; }}\n");
-        assert_eq!(wrong(&two, None), "the PTX has several kernels; choose one of k, l with --kernel");
+        assert_eq!(
+            wrong(&two, None),
+            "the PTX has several kernels; choose one of k, l with --kernel"
+        );
         assert_eq!(
             "1,x".parse::<Dim3>().unwrap_err(),
             "expected one to three counts such as 4 or 4,2,1; found `1,x`"

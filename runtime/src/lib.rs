@@ -6,6 +6,7 @@
 //! | [`spec`] | what a user writes for an argument: `randn:bf16[512,256]` |
 //! | [`run`] | one run from the command line |
 //! | [`check`] | whether a result is right |
+//! | [`explicit`] | the launch of PTX that has no manifest |
 //! | [`capi`] | the C library, `include/girih_runtime.h` |
 //! | [`cuda`] | the CUDA driver as a device |
 //! | [`program`] | PTX with its launch manifest |
@@ -31,6 +32,7 @@ pub mod capi;
 pub mod check;
 pub mod cuda;
 pub mod error;
+pub mod explicit;
 pub mod launch;
 pub mod program;
 pub mod run;

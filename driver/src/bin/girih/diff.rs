@@ -1,18 +1,24 @@
 //! `girih diff`.
 use crate::{compile::Compilation, output};
 use clap::Args as ClapArgs;
-use girih::{compile::Emit, diagnostic::Sources, diff, file, run::Input};
-use girih_diff::rounds::{HELP, Options};
+use girih::{Failure, compile::Emit, diagnostic::Sources, diff, explicit, failure::Result, file, run::Input};
+use girih_diff::{
+    rounds::{HELP, Options},
+    template::draw,
+};
+use girih_runtime::explicit::Explicit;
 use std::path::PathBuf;
 
 /// Options of `girih diff`.
 #[derive(ClapArgs)]
 #[command(after_help = HELP)]
 pub struct Args {
-    /// Program as MLIR, or PTX written by `girih compile`.
+    /// Program as MLIR, or PTX, which `girih compile` wrote or --block tells how to launch.
     file: PathBuf,
     #[command(flatten)]
     options: Options,
+    #[command(flatten)]
+    explicit: Explicit,
     #[command(flatten)]
     compilation: Compilation,
 }
@@ -25,7 +31,13 @@ pub fn main(args: &Args) -> u8 {
         Err(failure) => return output::fail(&failure, &Sources::default(), false),
     };
     let sources = Sources::of(&name, &content);
-    let input = match args.file.extension().is_some_and(|extension| extension == "ptx") {
+    let is_named_ptx = args.file.extension().is_some_and(|extension| extension == "ptx");
+    let is_ptx = is_named_ptx || file::is_ptx(&content);
+    let content = match with_manifest(args, content, is_ptx) {
+        Ok(content) => content,
+        Err(failure) => return output::fail(&failure, &sources, false),
+    };
+    let input = match is_ptx {
         true => Input::Ptx(&content, &name),
         false => Input::Mlir(&content, &name),
     };
@@ -38,4 +50,14 @@ pub fn main(args: &Args) -> u8 {
         }
         Err(failure) => output::fail(&failure, &sources, false),
     }
+}
+
+fn with_manifest(args: &Args, content: Vec<u8>, is_ptx: bool) -> Result<Vec<u8>> {
+    // Sizes do not matter to a manifest, only how many there are.
+    let sizes = draw(&args.options.ranges, args.options.seed);
+    let specs = args.options.args.iter().map(|arg| arg.resolve(&sizes));
+    let specs = specs
+        .collect::<std::result::Result<Vec<_>, _>>()
+        .map_err(Failure::usage)?;
+    explicit::with_manifest(content, is_ptx, &args.explicit, args.options.kernel.as_deref(), &specs)
 }

@@ -4,11 +4,12 @@ use clap::Args as ClapArgs;
 use girih::{
     compile::Emit,
     diagnostic::Sources,
-    file,
+    explicit, file,
     run::{self, Choice, Input, Options, Ran},
 };
 use girih_runtime::{
     check::CheckSpec,
+    explicit::Explicit,
     run::{DeviceChoice, Named, Request},
     spec::Spec,
 };
@@ -31,7 +32,7 @@ Exit codes: 0 right, 1 wrong result or diagnostic, 2 usage.";
 #[derive(ClapArgs)]
 #[command(after_help = HELP)]
 pub struct Args {
-    /// Program as MLIR, or PTX written by `girih compile`; `-` reads standard input.
+    /// Program as MLIR, or PTX, which `girih compile` wrote or --block tells how to launch; `-` reads standard input.
     file: PathBuf,
     /// Kernel to run; may be left out when the file has one.
     #[arg(long)]
@@ -60,6 +61,8 @@ pub struct Args {
     /// Seed of random arguments.
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    #[command(flatten)]
+    explicit: Explicit,
     #[command(flatten)]
     compilation: Compilation,
     /// Print the outcome as one JSON object.
@@ -100,7 +103,13 @@ pub fn main(args: &Args) -> u8 {
     let sources = Sources::of(&name, &content);
     // A file that was cut short is still called what it was.
     let is_named_ptx = args.file.extension().is_some_and(|extension| extension == "ptx");
-    let input = match is_named_ptx || file::is_ptx(&content) {
+    let is_ptx = is_named_ptx || file::is_ptx(&content);
+    let content = explicit::with_manifest(content, is_ptx, &args.explicit, args.kernel.as_deref(), &args.args);
+    let content = match content {
+        Ok(content) => content,
+        Err(failure) => return output::fail(&failure, &sources, args.json),
+    };
+    let input = match is_ptx {
         true => Input::Ptx(&content, &name),
         false => Input::Mlir(&content, &name),
     };

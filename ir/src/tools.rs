@@ -26,7 +26,7 @@ fn with_argv(run: impl Fn(i32, *mut *mut c_char) -> i32 + Sync) -> ExitCode {
     // MLIR recurses as deep as its input nests, also where no check can stand before it: bytecode, open documents.
     let code = std::thread::scope(|s| {
         let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-        match thread.spawn_scoped(s, &run) {
+        match thread.spawn_scoped(s, run) {
             Ok(thread) => thread.join().unwrap_or(1),
             Err(_) => run(),
         }

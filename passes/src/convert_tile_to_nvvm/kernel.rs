@@ -3,9 +3,8 @@ use super::{DEVICE_MODULE, Matched, SHARED_SYMBOL, lower, types::type_converter}
 use girih_dialects::{
     nvvm::Emit,
     tile::{
-        layouts::layout_of,
         ops::kernel::{Entry, Kernel, Return, WarpSpecialize},
-        types::{InFlightType, TensorMapType},
+        types::TensorMapType,
     },
 };
 use girih_ir::{
@@ -61,6 +60,11 @@ pub fn outline<'c>(module: OperationRef<'c, 'c>) -> Res {
     while taken.contains(&name) {
         name.push('_');
     }
+    let mut errors = Errors::default();
+    for kernel in &kernels {
+        errors.merge(super::refuse::check(*kernel));
+    }
+    errors.result()?;
     let end = AtEnd(top);
     let e = Emit::new(&end, first.op().location());
     let region = Region::new();

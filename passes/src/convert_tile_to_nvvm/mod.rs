@@ -23,14 +23,16 @@
 //! | laid-out tensor | one scalar for each element that a thread holds |
 //! | `!tile.in_flight` | one register for each 32 bits that a thread holds |
 //!
-//! *Needs* `tile-allocate-shared` to have run. *Refuses* memrefs of other spaces, shared memrefs with dynamic sizes, and ops
-//! on laid-out tensors that are not elementwise. *Numbers* stay what they are: no reassociation, no contraction.
+//! *Needs* `tile-allocate-shared` to have run. *Refuses* memrefs of other spaces, shared memrefs with dynamic sizes, buffers
+//! past the kernel's shared memory, functions that are no instructions (`math.log`), and ops on laid-out tensors that are not
+//! elementwise. *Numbers* stay what they are: no reassociation, no contraction.
 mod elementwise;
 mod fragment;
 mod index;
 mod kernel;
 mod mbarrier;
 mod memory;
+mod refuse;
 mod roles;
 mod sync;
 mod tma;

@@ -56,6 +56,10 @@ pub fn type_converter() -> TypeConverter {
     let types = TypeConverter::new();
     types.add(|t| {
         if t.is_memref_type() {
+            // tf32 is no type of memory: its 19 bits travel as f32.
+            if t.element_type().and_then(|e| e.bit_width()) == Some(19) {
+                return Converted::Impossible;
+            }
             if shared_of(t).is_some() {
                 return match t.shape() {
                     Some(s) if !s.contains(&DYNAMIC) => Converted::To(vec![pointer(t, 3)]),

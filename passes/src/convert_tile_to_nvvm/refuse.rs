@@ -1,0 +1,71 @@
+//! What must be told before anything is lowered, because later its place in the source is lost or LLVM gives up.
+use girih_dialects::tile::{
+    ops::{kernel::Kernel, memory::Alloc},
+    verify::memref_bytes,
+};
+use girih_ir::{op::OpView, prelude::*};
+
+/// Checks a kernel; every violation is reported.
+pub fn check(kernel: Kernel<'_, '_>) -> Res {
+    let mut errors = Errors::default();
+    for op in kernel.op().nested_ops() {
+        if let Some(alloc) = op.cast::<Alloc>() {
+            place(kernel, alloc, &mut errors);
+        }
+        if op.dialect_name() == "math" {
+            function(op, &mut errors);
+        }
+    }
+    errors.result()
+}
+
+/// Every buffer lies in the shared memory that the kernel asks for.
+fn place<'c>(kernel: Kernel<'c, '_>, alloc: Alloc<'c, '_>, errors: &mut Errors) {
+    let (Some(offset), Some(total)) = (alloc.offset(), kernel.shared_bytes()) else {
+        errors.op(
+            &alloc.op(),
+            "has no place in shared memory yet; run tile-allocate-shared first",
+        );
+        return;
+    };
+    let bytes = memref_bytes(alloc.result().r#type()).unwrap_or(0);
+    let end = (offset.max(0) as u64).saturating_add(bytes);
+    if end > total.max(0) as u64 {
+        errors.op(
+            &alloc.op(),
+            format!("ends at byte {end} of shared memory, but the kernel has shared_bytes = {total}; run tile-allocate-shared"),
+        );
+    }
+}
+
+/// Functions that are instructions; LLVM makes library calls of the others, and there is no library on a GPU.
+fn function<'c>(op: OperationRef<'c, '_>, errors: &mut Errors) {
+    let name = op.full_name();
+    let t = op.operand_values().first().map(|v| v.r#type());
+    let Some(number) = t.map(|t| t.element_type().unwrap_or(t)) else {
+        return;
+    };
+    let double = number.bit_width() == Some(64) && number.is_float_type();
+    let approximate = op.attr("fastmath").is_some_and(|f| {
+        let text = f.to_string();
+        text.contains("afn") || text.contains("fast>")
+    });
+    let is_instruction = match name {
+        "math.absf" | "math.absi" | "math.ceil" | "math.floor" | "math.trunc" | "math.round" | "math.roundeven"
+        | "math.sqrt" | "math.rsqrt" | "math.copysign" | "math.fma" | "math.isnan" | "math.isinf" | "math.isfinite"
+        | "math.isnormal" | "math.ctlz" | "math.cttz" | "math.ctpop" => true,
+        "math.exp2" => !double,
+        "math.sin" | "math.cos" | "math.tanh" => approximate && !double,
+        _ => false,
+    };
+    if !is_instruction {
+        let remedy = match name {
+            "math.sin" | "math.cos" | "math.tanh" if !double => "allow the approximation with fastmath<afn>",
+            "math.exp" => "multiply by log2(e) and use math.exp2",
+            _ => {
+                "a GPU has exp2, sqrt, rsqrt, fma and roundings, and sin, cos and tanh with fastmath<afn>; write it with those"
+            }
+        };
+        errors.op(&op, format!("on {number} is no instruction of the GPU; {remedy}"));
+    }
+}

@@ -1,0 +1,84 @@
+// What the pass refuses, each at its op, with what to do.
+// RUN: girih-opt %s -convert-tile-to-nvvm -split-input-file -verify-diagnostics
+
+tile.kernel @unplaced() threads(32) attributes {shared_bytes = 1024 : i64} launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  // expected-error @+1 {{'tile.alloc' op has no place in shared memory yet; run tile-allocate-shared first}}
+  %a = tile.alloc : memref<128xf32, #tile.shared>
+  // expected-error @+1 {{'tile.alloc' op ends at byte 1152 of shared memory, but the kernel has shared_bytes = 1024; run tile-allocate-shared}}
+  %b = tile.alloc {offset = 640} : memref<128xf32, #tile.shared>
+}
+
+// -----
+
+tile.kernel @no_bytes() threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  // expected-error @+1 {{'tile.alloc' op has no place in shared memory yet; run tile-allocate-shared first}}
+  %a = tile.alloc {offset = 0} : memref<128xf32, #tile.shared>
+}
+
+// -----
+
+tile.kernel @functions(%x: f32, %y: f64) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  // expected-error @+1 {{'math.exp' op on f32 is no instruction of the GPU; multiply by log2(e) and use math.exp2}}
+  %a = math.exp %x : f32
+  // expected-error @+1 {{'math.tanh' op on f32 is no instruction of the GPU; allow the approximation with fastmath<afn>}}
+  %b = math.tanh %x : f32
+  %c = math.tanh %x fastmath<afn> : f32
+  // expected-error @+1 {{'math.exp2' op on f64 is no instruction of the GPU; a GPU has exp2, sqrt, rsqrt, fma and roundings}}
+  %d = math.exp2 %y : f64
+  %tile = arith.constant dense<1.0> : tensor<64x8xf32, #tile.layout<wgmma_d>>
+  // expected-error @+1 {{'math.log' op on f32 is no instruction of the GPU}}
+  %e = math.log %tile : tensor<64x8xf32, #tile.layout<wgmma_d>>
+}
+
+// -----
+
+tile.kernel @dimension(%A: memref<?x?xf32, #tile.global>, %n: i64) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %d = arith.index_cast %n : i64 to index
+  // expected-error @+2 {{'memref.dim' op asks for a dimension that is known only at run time; use a constant}}
+  // expected-error @+1 {{failed to legalize operation 'memref.dim'}}
+  %s = memref.dim %A, %d : memref<?x?xf32, #tile.global>
+}
+
+// -----
+
+tile.kernel @constant() threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  // expected-error @+2 {{'arith.constant' op a constant tile holds one value everywhere; load others from memory}}
+  // expected-error @+1 {{failed to legalize operation 'arith.constant'}}
+  %s = arith.constant dense_resource<none> : tensor<64x8xf32, #tile.layout<wgmma_d>>
+}
+
+// -----
+
+// expected-error @+1 {{argument of type 'memref<8xtf32, #tile.global>' has no form in PTX}}
+tile.kernel @tf32(%A: memref<8xtf32, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+}
+
+// -----
+
+tile.kernel @reduced() threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %tile = arith.constant dense<1.0> : tensor<64x8xf32, #tile.layout<wgmma_d>>
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{failed to legalize operation 'tensor.extract'}}
+  %e = tensor.extract %tile[%c0, %c0] : tensor<64x8xf32, #tile.layout<wgmma_d>>
+}

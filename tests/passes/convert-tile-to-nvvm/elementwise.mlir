@@ -1,5 +1,5 @@
 // Ops on register tiles: one op for each element that a thread holds.
-// RUN: girih-opt %s -tile-allocate-shared -convert-tile-to-nvvm | FileCheck %s
+// RUN: girih-opt %s -tile-set-target -tile-allocate-shared -convert-tile-to-nvvm | FileCheck %s
 
 !d = tensor<64x8xf32, #tile.layout<wgmma_d>>
 !b = tensor<64x8xi1, #tile.layout<wgmma_d>>

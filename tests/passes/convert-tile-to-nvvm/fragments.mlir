@@ -1,9 +1,11 @@
 // Register tiles to and from memory.
-// RUN: girih-opt %s -tile-allocate-shared -convert-tile-to-nvvm -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: girih-opt %s -tile-set-target -tile-allocate-shared -convert-tile-to-nvvm -canonicalize -cse -split-input-file | FileCheck %s
 
 // Inside and aligned: pairs, two rows of a thread eight apart. Elsewhere: each element is guarded.
 // CHECK-LABEL: llvm.func @to_global
-// CHECK: %[[FAST:.*]] = arith.andi %{{.*}}, %{{.*}} : i1
+// CHECK: %[[UNALIGNED:.*]] = arith.andi %{{.*}}, %c7_i64 : i64
+// CHECK: %[[ALIGNED:.*]] = arith.cmpi eq, %[[UNALIGNED]], %c0_i64 : i64
+// CHECK: %[[FAST:.*]] = arith.andi %{{.*}}, %[[ALIGNED]] : i1
 // CHECK: scf.if %[[FAST]] {
 // CHECK-COUNT-2: llvm.store %{{.*}}, %{{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<1>
 // CHECK-NOT: llvm.store

@@ -1,5 +1,5 @@
 // Numbers of blocks, threads, warps and lanes.
-// RUN: girih-opt %s -tile-allocate-shared -convert-tile-to-nvvm | FileCheck %s
+// RUN: girih-opt %s -tile-set-target -tile-allocate-shared -convert-tile-to-nvvm | FileCheck %s
 
 // The warp's number is made uniform where all lanes are together: at the start, wherever it is asked for.
 // CHECK-LABEL: llvm.func @numbers

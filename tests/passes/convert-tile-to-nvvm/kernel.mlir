@@ -1,10 +1,10 @@
 // Kernels: an entry that keeps the launch, and a function with the parameters of the ABI.
-// RUN: girih-opt %s -tile-allocate-shared -convert-tile-to-nvvm -split-input-file | FileCheck %s
+// RUN: girih-opt %s -tile-set-target -tile-allocate-shared -convert-tile-to-nvvm -split-input-file | FileCheck %s
 
 // A memref is its address, then each dynamic size, then each dynamic stride; numbers are themselves; tensor maps are 128
 // bytes that the grid shares.
 // CHECK-LABEL: tile.entry @abi in @device(
-// CHECK-SAME: %A: memref<?x8x?xbf16, strided<[?, 4, 1]>, #tile.global>, %n: i32, %x: f32
+// CHECK-SAME: %A: memref<?x8x?xbf16, strided<[?, 8, 1]>, #tile.global>, %n: i32, %x: f32
 // CHECK-SAME: threads(128) cluster(2, 1, 1) attributes {shared_bytes = 512 : i64} launch {
 // CHECK: tile.tensor_map %A
 // CHECK: tile.grid
@@ -14,9 +14,9 @@
 // CHECK-SAME: %[[N:.*]]: i32 {llvm.noundef}, %{{.*}}: f32 {llvm.noundef},
 // CHECK-SAME: %{{.*}}: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}) attributes {nvvm.cluster_dim = array<i32: 2, 1, 1>, nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>}
 // CHECK: llvm.return
-tile.kernel @abi(%A: memref<?x8x?xbf16, strided<[?, 4, 1]>, #tile.global>, %n: i32, %x: f32) threads(128) cluster(2, 1, 1) launch {
+tile.kernel @abi(%A: memref<?x8x?xbf16, strided<[?, 8, 1]>, #tile.global>, %n: i32, %x: f32) threads(128) cluster(2, 1, 1) launch {
   %c1 = arith.constant 1 : index
-  %map = tile.tensor_map %A : memref<?x8x?xbf16, strided<[?, 4, 1]>, #tile.global> -> !tile.tensor_map<1x4x8xbf16>
+  %map = tile.tensor_map %A : memref<?x8x?xbf16, strided<[?, 8, 1]>, #tile.global> -> !tile.tensor_map<1x4x8xbf16>
   tile.grid %c1, %c1, %c1 args(%map : !tile.tensor_map<1x4x8xbf16>)
 } body args(%map: !tile.tensor_map<1x4x8xbf16>) {
   %buffer = tile.alloc : memref<128xf32, #tile.shared>

@@ -1,5 +1,5 @@
 // Barriers in shared memory: one op is one instruction; waits are loops around try_wait.
-// RUN: girih-opt %s -tile-allocate-shared -convert-tile-to-nvvm -canonicalize | FileCheck %s
+// RUN: girih-opt %s -tile-set-target -tile-allocate-shared -convert-tile-to-nvvm -canonicalize | FileCheck %s
 
 // CHECK-LABEL: llvm.func @barriers
 tile.kernel @barriers(%C: memref<?xi1, #tile.global>) threads(32) launch {
@@ -24,7 +24,7 @@ tile.kernel @barriers(%C: memref<?xi1, #tile.global>) threads(32) launch {
   // CHECK: %[[P:.*]] = llvm.ptrtoint %[[BAR]] : !llvm.ptr<3> to i32
   // CHECK: llvm.inline_asm has_side_effects "{{.*}}again:{{.*}}mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1;{{.*}}@!done bra again;{{.*}}", "r,r,~{memory}" %[[P]], %{{.*}} : (i32, i32) -> ()
   tile.mbarrier.wait %bars[%c0], %true : memref<2x!tile.mbarrier, #tile.shared>
-  // CHECK: %[[DONE:.*]] = llvm.inline_asm has_side_effects "{{.*}}mbarrier.test_wait.parity.shared::cta.b64 done, [$1], $2;{{.*}}", "=r,r,r,~{memory}"
+  // CHECK: %[[DONE:.*]] = llvm.inline_asm has_side_effects "{{.*}}mbarrier.test_wait.parity.shared{{.*}}.b64 done, [$1], $2;{{.*}}", "=r,r,r,~{memory}"
   // CHECK: arith.cmpi ne, %[[DONE]]
   %done = tile.mbarrier.test_wait %bars[%c0], %true : memref<2x!tile.mbarrier, #tile.shared>
   memref.store %done, %C[%c0] : memref<?xi1, #tile.global>

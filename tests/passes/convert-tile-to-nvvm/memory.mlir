@@ -1,19 +1,19 @@
 // Addresses: shared allocations and parts of them, single elements, and the permutation of every swizzle.
-// RUN: girih-opt %s -tile-allocate-shared -convert-tile-to-nvvm -canonicalize -split-input-file | FileCheck %s
+// RUN: girih-opt %s -tile-set-target -tile-allocate-shared -convert-tile-to-nvvm -canonicalize -split-input-file | FileCheck %s
 
 // Sizes and strides in elements, i64; one multiplication by the element's bytes at the end.
 // CHECK-LABEL: llvm.func @global(
-// CHECK-SAME: %[[A:[^:]*]]: !llvm.ptr<1>{{.*}}, %[[M:[^:]*]]: i64{{.*}}, %[[N:[^:]*]]: i64{{.*}}, %[[S:[^:]*]]: i64
+// CHECK-SAME: %[[A:[^:]*]]: !llvm.ptr<1> {{[{][^}]*[}]}}, %[[M:[^:]*]]: i64 {{[{][^}]*[}]}}, %[[N:[^:]*]]: i64 {{[{][^}]*[}]}}, %[[S:[^:]*]]: i64
 tile.kernel @global(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %C: memref<?xi64, #tile.global>) threads(32) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 } body {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // CHECK: %[[T:.*]] = arith.extui %{{.*}} : i32 to i64
+  // CHECK: %[[T:.*]] = arith.index_cast %{{.*}} : index to i64
   %t = tile.thread_id
   // CHECK: %[[ROW:.*]] = arith.muli %[[T]], %[[S]] : i64
-  // CHECK: %[[AT:.*]] = arith.addi %[[ROW]], %[[T]] : i64
+  // CHECK: %[[AT:.*]] = arith.addi %[[ROW]], %{{.*}} : i64
   // CHECK: %[[BYTES:.*]] = arith.muli %[[AT]], %{{.*}} : i64
   // CHECK: %[[P:.*]] = llvm.getelementptr %[[A]][%[[BYTES]]] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
   // CHECK: %[[V:.*]] = llvm.load %[[P]] {alignment = 4 : i64} : !llvm.ptr<1> -> f32
@@ -22,7 +22,10 @@ tile.kernel @global(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %C: memr
   memref.store %v, %A[%c0, %c0] : memref<?x?xf32, strided<[?, 1]>, #tile.global>
   %m = memref.dim %A, %c0 : memref<?x?xf32, strided<[?, 1]>, #tile.global>
   %n = memref.dim %A, %c1 : memref<?x?xf32, strided<[?, 1]>, #tile.global>
-  // CHECK: %[[P:.*]] = arith.muli %[[M]], %[[N]] : i64
+  // CHECK-DAG: %[[IM:.*]] = arith.index_cast %[[M]] : i64 to index
+  // CHECK-DAG: %[[IN:.*]] = arith.index_cast %[[N]] : i64 to index
+  // CHECK: %[[IP:.*]] = arith.muli %[[IM]], %[[IN]] : index
+  // CHECK: %[[P:.*]] = arith.index_cast %[[IP]] : index to i64
   %p = arith.muli %m, %n : index
   %i = arith.index_cast %p : index to i64
   // CHECK: llvm.store %[[P]], %{{.*}} {alignment = 8 : i64} : i64, !llvm.ptr<1>
@@ -43,13 +46,14 @@ tile.kernel @plain_shared() threads(32) launch {
   %first = tile.alloc : memref<1024xf32, #tile.shared>
   // CHECK: %[[RING:.*]] = llvm.getelementptr %[[BASE]][4096] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
   %ring = tile.alloc : memref<4x32x16xf8E4M3FN, #tile.shared>
-  // CHECK: %[[T:.*]] = nvvm.read.ptx.sreg.tid.x
+  // CHECK: nvvm.read.ptx.sreg.tid.x
+  // CHECK: %[[T:.*]] = arith.index_cast %{{.*}} : index to i32
   %t = tile.thread_id
   // CHECK: %[[AT:.*]] = arith.muli %[[T]], %[[C512]] : i32
   // CHECK: %[[SLOT:.*]] = llvm.getelementptr %[[RING]][%[[AT]]] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
   %slot = tile.slab %ring[%t] : memref<4x32x16xf8E4M3FN, #tile.shared> -> memref<32x16xf8E4M3FN, #tile.shared>
-  // CHECK: %[[ROW:.*]] = arith.muli %[[T]], %[[C16]] : i32
-  // CHECK: %[[OFFSET:.*]] = arith.addi %[[ROW]], %[[T]] : i32
+  // CHECK: %[[ROW:.*]] = arith.muli %{{.*}}, %[[C16]] : i32
+  // CHECK: %[[OFFSET:.*]] = arith.addi %[[ROW]], %{{.*}} : i32
   // CHECK: %[[P:.*]] = llvm.getelementptr %[[SLOT]][%[[OFFSET]]] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
   // CHECK: %[[V:.*]] = llvm.load %[[P]] {alignment = 1 : i64} : !llvm.ptr<3> -> i8
   // CHECK: llvm.store %[[V]], %{{.*}} {alignment = 1 : i64} : i8, !llvm.ptr<3>
@@ -83,7 +87,7 @@ tile.kernel @swizzles() threads(32) launch {
   %s64 = tile.alloc : memref<64x16xf32, #tile.shared<swizzle = 64>>
   %s128 = tile.alloc : memref<64x32xf32, #tile.shared<swizzle = 128>>
   %atom32 = tile.alloc : memref<64x32xf32, #tile.shared<swizzle = 128, atom = 32>>
-  %flip = tile.alloc : memref<64x32xf32, #tile.shared<swizzle = 128, atom = "32_flip_8">>
+  %flip = tile.alloc : memref<64x32xf32, #tile.shared<swizzle = 128, atom = b32_flip_8>>
   %atom64 = tile.alloc : memref<64x32xf32, #tile.shared<swizzle = 128, atom = 64>>
   // CHECK: %[[A:.*]] = arith.addi %{{.*}}, %{{.*}} : i32
   // CHECK-NEXT: %[[B:.*]] = arith.shrui %[[A]], %[[SHIFT3]] : i32
@@ -113,7 +117,7 @@ tile.kernel @swizzles() threads(32) launch {
   // CHECK-NEXT: %[[F:.*]] = arith.andi %[[E]], %[[M08]] : i32
   // CHECK-NEXT: arith.xori %[[D]], %[[F]] : i32
   // CHECK: llvm.store
-  memref.store %zero, %flip[%t, %c0] : memref<64x32xf32, #tile.shared<swizzle = 128, atom = "32_flip_8">>
+  memref.store %zero, %flip[%t, %c0] : memref<64x32xf32, #tile.shared<swizzle = 128, atom = b32_flip_8>>
   // CHECK: arith.shrui %{{.*}}, %[[SHIFT1]] : i32
   // CHECK-NEXT: arith.andi %{{.*}}, %[[M40]] : i32
   // CHECK: llvm.store

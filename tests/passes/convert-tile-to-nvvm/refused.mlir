@@ -64,7 +64,7 @@ tile.kernel @constant() threads(128) launch {
 
 // -----
 
-// expected-error @+1 {{argument of type 'memref<8xtf32, #tile.global>' has no form in PTX}}
+// expected-error @+1 {{'tile.kernel' op an argument of type memref<8xtf32, #tile.global> has no form in PTX}}
 tile.kernel @tf32(%A: memref<8xtf32, #tile.global>) threads(128) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -73,12 +73,12 @@ tile.kernel @tf32(%A: memref<8xtf32, #tile.global>) threads(128) launch {
 
 // -----
 
-tile.kernel @reduced() threads(128) launch {
+tile.kernel @reduced(%A: memref<?x?xf32, #tile.global>) threads(128) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 } body {
-  %tile = arith.constant dense<1.0> : tensor<64x8xf32, #tile.layout<wgmma_d>>
   %c0 = arith.constant 0 : index
+  %tile = tile.load %A[%c0, %c0] : memref<?x?xf32, #tile.global> -> tensor<64x8xf32, #tile.layout<wgmma_d>>
   // expected-error @+1 {{failed to legalize operation 'tensor.extract'}}
   %e = tensor.extract %tile[%c0, %c0] : tensor<64x8xf32, #tile.layout<wgmma_d>>
 }

@@ -1,5 +1,5 @@
 // Roles of warps: branches on the warp's uniform number, each with its budget of registers.
-// RUN: girih-opt %s -tile-allocate-shared -convert-tile-to-nvvm -split-input-file | FileCheck %s
+// RUN: girih-opt %s -tile-set-target -tile-allocate-shared -convert-tile-to-nvvm -split-input-file | FileCheck %s
 
 // 384 threads enter with 168 registers: a role gives registers up or takes more. The last role asks nothing.
 // CHECK-LABEL: llvm.func @budgets() attributes {nvvm.kernel, nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 384, 1, 1>}

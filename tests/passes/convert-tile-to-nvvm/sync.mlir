@@ -1,5 +1,5 @@
 // Barriers and fences.
-// RUN: girih-opt %s -tile-allocate-shared -convert-tile-to-nvvm | FileCheck %s
+// RUN: girih-opt %s -tile-set-target -tile-allocate-shared -convert-tile-to-nvvm | FileCheck %s
 
 // CHECK-LABEL: llvm.func @sync
 tile.kernel @sync() threads(128) launch {

@@ -1,5 +1,5 @@
 // Copies through tensor maps. Coordinates are i32, innermost first.
-// RUN: girih-opt %s -tile-allocate-shared -convert-tile-to-nvvm -canonicalize | FileCheck %s
+// RUN: girih-opt %s -tile-set-target -tile-allocate-shared -convert-tile-to-nvvm -canonicalize | FileCheck %s
 
 !map = !tile.tensor_map<64x32xf32, swizzle = 128>
 !cube = !tile.tensor_map<1x2x4x8x16xi8>
@@ -30,7 +30,7 @@ tile.kernel @copies(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %B: memr
   tile.tma.load %map[%row, %column], %panel, %bar[] : !map, !panel, memref<!tile.mbarrier, #tile.shared>
   // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[CUBE]], %{{.*}}, box[%{{.*}}, %[[J]], %[[I]], %{{.*}}, %{{.*}}] l2_cache_hint = %{{.*}} : !llvm.ptr<7>, !llvm.ptr
   tile.tma.load %cube[%c0, %c0, %row, %column, %c0], %box, %bar[] cache evict_first : !cube, !box, memref<!tile.mbarrier, #tile.shared>
-  // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAP]], %[[PANEL]], box[%[[J]], %[[I]]] : !llvm.ptr, !llvm.ptr<3>
+  // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAP]], %[[PANEL]], box[%[[J]], %[[I]]] : !llvm.ptr, <3>
   tile.tma.store %panel, %map[%row, %column] : !panel, !map
   // CHECK: nvvm.cp.async.bulk.commit.group
   tile.bulk.commit

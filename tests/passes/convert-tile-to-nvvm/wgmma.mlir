@@ -1,5 +1,5 @@
 // Products: inline PTX with accumulators tied from input to output, so that nothing moves above a wait.
-// RUN: girih-opt %s -tile-allocate-shared -convert-tile-to-nvvm -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: girih-opt %s -tile-set-target -tile-allocate-shared -convert-tile-to-nvvm -canonicalize -cse -split-input-file | FileCheck %s
 
 !a = memref<64x64xbf16, #tile.shared<swizzle = 128>>
 !b = memref<8x64xbf16, #tile.shared<swizzle = 128>>
@@ -44,7 +44,7 @@ tile.kernel @steps(%C: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(1
 // -----
 
 // f16 sums travel two in a register; a loop carries the registers, and the wait in it ties them too.
-!a = memref<64x16xf16, #tile.shared<swizzle = 32>>
+!a = memref<4x16x16xf16, #tile.shared<swizzle = 32>>
 !b = memref<16x16xf16, #tile.shared<swizzle = 32>>
 !d = tensor<64x16xf16, #tile.layout<wgmma_d>>
 !f = !tile.in_flight<!d>

@@ -116,7 +116,11 @@ fn arithmetic_on_tiles_is_element_by_element() {
         let got = run(&source, &arguments(n));
         assert_elements("arithmetic", &got, |r, c| {
             let a = value(r, c);
-            let t = if n > 1 { if a > 0.0 { 7.0 * a } else { 3.0 } } else { 0.0 };
+            let t = if n > 1 {
+                if a > 0.0 { 7.0 * a } else { 3.0 }
+            } else {
+                0.0
+            };
             -f64::from(t.max(a.abs().sqrt().floor()) as i32 & 7)
         });
     }

@@ -23,7 +23,10 @@ fn kernel(threads: usize, body: &str) -> String {
 }
 
 fn result(threads: usize, rows: usize, body: &str) -> girih_runtime::array::Array {
-    run(&kernel(threads, body), &[matrix(DType::I32, rows, threads, |_, _| -1.0)])
+    run(
+        &kernel(threads, body),
+        &[matrix(DType::I32, rows, threads, |_, _| -1.0)],
+    )
 }
 
 #[test]

@@ -10,6 +10,7 @@ use girih_core::device::{Buffer, Device, DeviceError, Launch, ModuleId, Result};
 use girih_core::tensor_map::TensorMap;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, PoisonError};
 
 /// Warp instructions that a launch may execute unless [`Simulator::set_instruction_limit`] says otherwise.
 pub const DEFAULT_INSTRUCTION_LIMIT: u64 = 20_000_000_000;
@@ -31,6 +32,8 @@ pub struct Simulator {
     objects: Objects,
     instruction_limit: Option<u64>,
     executed: u64,
+    printed: String,
+    shows_output: bool,
 }
 
 fn fault(fault: Fault) -> DeviceError {
@@ -52,7 +55,20 @@ fn bad_ptx(error: PtxError) -> DeviceError {
 impl Simulator {
     /// A device without allocations.
     pub fn new() -> Self {
-        Simulator::default()
+        Simulator {
+            shows_output: true,
+            ..Simulator::default()
+        }
+    }
+
+    /// Keeps what kernels print from standard output, where it goes otherwise.
+    pub fn hide_output(&mut self) {
+        self.shows_output = false;
+    }
+
+    /// What kernels printed so far (`vprintf`), threads of a warp in order, warps as they came.
+    pub fn output(&self) -> &str {
+        &self.printed
     }
 
     /// Limits the warp instructions of each launch; a launch that reaches the limit fails with
@@ -320,12 +336,18 @@ impl Device for Simulator {
             objects: &self.objects,
             shape,
             budget: AtomicU64::new(limit),
+            output: Mutex::default(),
             started: std::time::Instant::now(),
         };
         let result = exec::run(&grid);
+        let printed = grid.output.into_inner().unwrap_or_else(PoisonError::into_inner);
         let left = grid.budget.into_inner();
         let result = result.map_err(|error| describe(&module.text, launch.kernel, error));
         self.executed += limit - left.min(limit);
+        if self.shows_output {
+            print!("{printed}");
+        }
+        self.printed.push_str(&printed);
         result
     }
 

@@ -243,6 +243,17 @@ pub struct Call {
     pub results: Box<[Argument]>,
 }
 
+/// A call of `vprintf`.
+#[derive(Clone, Copy, Debug)]
+pub struct Print {
+    /// Address of the format.
+    pub format: Argument,
+    /// Address of the packed arguments.
+    pub arguments: Argument,
+    /// Where the number of arguments goes.
+    pub result: Option<Argument>,
+}
+
 /// What `bar.red` computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -374,6 +385,7 @@ pub enum Op {
     Branch(u32),
     BranchIndexed(Value, Box<[u32]>),
     Call(Box<Call>),
+    Print(Print),
     Return,
     Exit,
     Trap,

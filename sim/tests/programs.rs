@@ -375,6 +375,36 @@ fn stores_to_another_block_complete_its_barrier() {
 }
 
 #[test]
+fn printed_text_is_formatted_as_c_does() {
+    let text: String = "t=%d %5.2f|%-4x|%04u %s %lld%%\n"
+        .bytes()
+        .map(|b| format!("{b}, "))
+        .collect();
+    let word: String = "hi".bytes().map(|b| format!("{b}, ")).collect();
+    let mut program = Program::new(
+        &format!(
+            ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);\n\
+             .global .b8 text[] = {{{text}0}}; .global .b8 word[] = {{{word}0}};"
+        ),
+        &format!(
+            ".local .align 8 .b8 args[48]; setp.gt.u32 %p1, %t, 1; mov.u32 %r1, 0; @%p1 bra E;\n\
+             st.local.u32 [args], %t; mov.b64 %d2, 0d4009000000000000; st.local.b64 [args+8], %d2; mov.u32 %r2, 255; st.local.u32 [args+16], %r2;\n\
+             st.local.u32 [args+20], 7; mov.u64 %d3, word; st.local.u64 [args+24], %d3; mov.u64 %d4, -5; st.local.u64 [args+32], %d4;\n\
+             mov.u64 %d5, args; cvta.local.u64 %d5, %d5; mov.u64 %d6, text;\n\
+             {{ .param .b64 x; .param .b64 y; .param .b32 z; st.param.b64 [x], %d6; st.param.b64 [y], %d5; call (z), vprintf, (x, y); ld.param.b32 %r1, [z]; }}\nE: {STORE}"
+        ),
+        32,
+    );
+    program.simulator.hide_output();
+    program.run(&ONE_WARP).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(
+        program.simulator.output(),
+        "t=0  3.12|ff  |0007 hi -5%\nt=1  3.12|ff  |0007 hi -5%\n"
+    );
+    assert_eq!(program.words()[..3], [6, 6, 0]);
+}
+
+#[test]
 fn operands_of_wgmma_stay_until_it_is_waited_for() {
     // A of 64x16 and B of 8x16 halves, all 1 where a thread wrote: no swizzle, 128 bytes to an 8x8 core matrix.
     let body = |between: &str, after: &str| {

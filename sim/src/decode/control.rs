@@ -2,7 +2,7 @@
 use super::function::{FunctionDecoder, Operands, Place, Result, Symbol};
 use super::modifiers::Modifiers;
 use super::types::Ty;
-use crate::isa::{Argument, Call, Callee, Op};
+use crate::isa::{Argument, Call, Callee, Op, Print};
 use crate::ptx::Operand;
 
 impl<'m> FunctionDecoder<'_, 'm> {
@@ -114,14 +114,16 @@ impl<'m> FunctionDecoder<'_, 'm> {
     fn intrinsic(&mut self, name: &str, arguments: &'m [Operand<'m>], results: &'m [Operand<'m>]) -> Result<()> {
         match name {
             "vprintf" => {
-                // Text goes nowhere; the call reports that nothing was printed.
-                arguments.iter().try_for_each(|a| self.argument(a).map(drop))?;
-                if let [result] = results
-                    && let Argument::Memory(offset, 4) = self.argument(result)?
-                {
-                    let zero = self.constant(0, 32);
-                    self.store_frame(offset, zero);
-                }
+                let [format, values] = arguments else {
+                    return Err(format!("vprintf takes 2 arguments, found {}", arguments.len()));
+                };
+                let (format, values) = (self.argument(format)?, self.argument(values)?);
+                let result = results.first().map(|r| self.argument(r)).transpose()?;
+                self.emit(Op::Print(Print {
+                    format,
+                    arguments: values,
+                    result,
+                }));
                 Ok(())
             }
             "__assertfail" => {
@@ -130,22 +132,6 @@ impl<'m> FunctionDecoder<'_, 'm> {
             }
             _ => Err(format!("function `{name}` is declared but has no body in this module")),
         }
-    }
-
-    fn store_frame(&mut self, offset: u32, value: crate::isa::Value) {
-        use crate::isa::{Access, Address, Base, Space};
-        let address = Address {
-            base: Base::Frame,
-            offset: offset.into(),
-        };
-        let access = Access {
-            space: Space::Local,
-            address,
-            bytes: value.bits / 8,
-            signed: false,
-            values: Box::new([value]),
-        };
-        self.emit(Op::Store(Box::new(access)));
     }
 
     fn argument(&mut self, operand: &Operand<'m>) -> Result<Argument> {

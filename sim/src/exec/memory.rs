@@ -96,7 +96,7 @@ impl Warp {
         }
     }
 
-    fn read_local(&self, l: usize, addr: u64, out: &mut [u8]) -> Result<(), Fault> {
+    pub(super) fn read_local(&self, l: usize, addr: u64, out: &mut [u8]) -> Result<(), Fault> {
         let end = addr.saturating_add(out.len() as u64);
         if end > u64::from(STACK_BYTES) {
             return Err(outside_local(addr, out.len()));

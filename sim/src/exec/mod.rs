@@ -10,6 +10,7 @@ mod call;
 mod collective;
 mod launch;
 mod memory;
+mod print;
 mod registers;
 mod shared;
 mod transfer;
@@ -25,6 +26,7 @@ use asynchronous::Pending;
 use barrier::NamedBarrier;
 use shared::SharedMemory;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use warp::Warp;
 use warpgroup::Rendezvous;
 
@@ -40,11 +42,21 @@ pub struct Grid<'a> {
     pub shape: LaunchShape,
     /// Warp instructions that may still be executed.
     pub budget: AtomicU64,
+    /// What the kernel printed.
+    pub output: Mutex<String>,
     /// Start of the launch, for the global timer.
     pub started: std::time::Instant,
 }
 
 impl Grid<'_> {
+    /// Appends to what the kernel printed.
+    fn print(&self, text: &str) {
+        self.output
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push_str(text);
+    }
+
     /// Takes instructions from the budget; false when it is spent.
     pub fn spend(&self, instructions: u64) -> bool {
         let spent = |left: u64| Some(left.saturating_sub(instructions));

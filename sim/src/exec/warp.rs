@@ -414,6 +414,7 @@ impl Warp {
                 return Ok(Flow::Turn);
             }
             Op::Call(call) => return self.call(cx, call, active),
+            Op::Print(print) => self.print(cx, print, active)?,
             Op::Return => return self.ret(cx, active),
             Op::Exit => {
                 self.leave(cx, active);

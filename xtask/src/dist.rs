@@ -13,7 +13,7 @@ use std::{
 /// What to put into it.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only the runtime: libgirih_runtime.so, girih-launch, and the examples as PTX.
+    /// Only what needs no compiler: libgirih_runtime.so, girih-launch, girih-diff, and the examples as PTX.
     #[arg(long)]
     runtime: bool,
     /// Also girih-opt and girih-lsp-server, some 180 MB each.
@@ -59,6 +59,10 @@ pub fn run(args: &Args) -> Result<bool> {
     ])?)?;
     install(&release.join("libgirih_runtime.so"), &lib)?;
     install(&release.join("girih-launch"), &bin)?;
+    command::run(&mut command::cargo(&["build", "--release", "--package", "girih-diff"])?)?;
+    for program in ["girih-diff", gpu::DIFF_SUITE] {
+        install(&release.join(program), &bin)?;
+    }
     for header in workspace::files_with_extension(&root.join("runtime/include"), "h") {
         copy(&header, &out.join("include"))?;
     }

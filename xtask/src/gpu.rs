@@ -68,6 +68,35 @@ const LARGE_SHAPES: [[u32; 3]; 4] = [
     [16384, 128, 8192],
 ];
 
+/// What of the examples runs on the GPU and on the simulator, every bit compared, with sizes drawn anew for each seed.
+const DIFFS: [(&str, &str, &str); 5] = [
+    (
+        "gemm_explicit.mlir",
+        "--arg A=randn:bf16[M,K] --arg B=randn:bf16[K,N] --arg C=poison:bf16[M,N]",
+        "--let M=1..300,N=1..520,K=0..256:8 --seeds 60",
+    ),
+    (
+        "tma_copy.mlir",
+        "--kernel copy_32 --arg A=randn:f32[M,N] --arg B=poison:f32[M,N]",
+        "--let M=1..200,N=4..400:4 --seeds 40",
+    ),
+    (
+        "tma_copy.mlir",
+        "--kernel copy_64 --arg A=randn:f32[M,N] --arg B=poison:f32[M,N]",
+        "--let M=1..200,N=4..400:4 --seeds 40",
+    ),
+    (
+        "tma_copy.mlir",
+        "--kernel copy_128 --arg A=randn:f32[M,N] --arg B=poison:f32[M,N]",
+        "--let M=1..200,N=4..400:4 --seeds 40",
+    ),
+    (
+        "vector_add.mlir",
+        "--arg A=randn:f32[N] --arg B=randn:f32[N] --arg C=poison:f32[N]",
+        "--let N=0..5000 --seeds 40",
+    ),
+];
+
 /// Runs the suite; an error where there is no GPU, since then nothing was tested.
 pub fn run(args: &Args) -> Result<bool> {
     let gpus = command::capture(Command::new("nvidia-smi").arg("-L")).unwrap_or_default();
@@ -79,6 +108,7 @@ pub fn run(args: &Args) -> Result<bool> {
         girih,
         examples,
         mut driver_tests,
+        diff_suite,
     } = installation()?;
     let device = format!("cuda:{}", args.device);
     let mut report = Report::default();
@@ -149,6 +179,26 @@ pub fn run(args: &Args) -> Result<bool> {
         }
         Ok(tally)
     });
+    let pair = format!("{device},sim");
+    report.stage("diff", "examples on the GPU and the simulator, every bit", || {
+        let mut tally = Tally::default();
+        for (example, arguments, sizes) in DIFFS {
+            let mut diff = command::program(&girih)?;
+            diff.arg("diff").arg(examples.join(example)).args(["--on", &pair]);
+            diff.args(arguments.split(' ')).args(sizes.split(' '));
+            tally.add(verdict(&format!("{example} {arguments}"), &mut diff)?);
+        }
+        Ok(tally)
+    });
+    report.stage(
+        "tensor cores",
+        "every wgmma and mma.sync on the GPU and the simulator",
+        || {
+            let mut suite = command::program(&diff_suite)?;
+            let (ok, _) = command::tee(suite.args(["--on", &pair]))?;
+            Ok(Tally::one(ok))
+        },
+    );
     Ok(report.finish())
 }
 
@@ -209,7 +259,12 @@ struct Installation {
     examples: PathBuf,
     /// The tests of `girih-runtime` that need a device.
     driver_tests: Command,
+    /// Compares two devices on generated kernels.
+    diff_suite: PathBuf,
 }
+
+/// Name of the program that runs generated kernels on two devices.
+pub const DIFF_SUITE: &str = "girih-diff-suite";
 
 /// Name of the runtime's device tests in `dist/`.
 pub const DRIVER_TESTS: &str = "runtime-gpu-tests";
@@ -238,13 +293,22 @@ fn installation() -> Result<Installation> {
             girih: here.with_file_name("girih"),
             examples,
             driver_tests: Command::new(here.with_file_name(DRIVER_TESTS)),
+            diff_suite: here.with_file_name(DIFF_SUITE),
         });
     }
-    command::run(&mut command::cargo(&["build", "--workspace", "--bin", "girih"])?)?;
+    command::run(&mut command::cargo(&[
+        "build",
+        "--workspace",
+        "--bin",
+        "girih",
+        "--bin",
+        DIFF_SUITE,
+    ])?)?;
     Ok(Installation {
         girih: workspace::binary("girih")?,
         examples: workspace::root()?.join("examples"),
         driver_tests: command::cargo(&CARGO_DRIVER_TESTS)?,
+        diff_suite: workspace::binary(DIFF_SUITE)?,
     })
 }
 
@@ -260,6 +324,18 @@ mod tests {
             lines,
             [["run", "%s", "--arg", "x=iota:i32[8]", "--device", "cuda:1"].map(String::from)]
         );
+    }
+
+    #[test]
+    fn every_example_is_compared_on_two_devices() {
+        for source in crate::examples::all().expect("there are examples") {
+            let name = source.file_name().unwrap_or_default();
+            assert!(
+                DIFFS.iter().any(|(example, ..)| *example == name),
+                "DIFFS leaves {} out",
+                source.display()
+            );
+        }
     }
 
     #[test]

@@ -71,37 +71,45 @@ pub fn read_npy(path: &Path, file_type: FileType) -> Result<Array> {
     Ok(array)
 }
 
-/// Writes an array in row-major order, whatever its layout, so that the file appears whole or not at all.
+/// Writes an array in row-major order, whatever its layout, so that the file appears whole or not at all. A link stays a
+/// link; pipes and devices are written into.
 pub fn write_npy(path: &Path, array: &Array) -> Result<()> {
-    let directory = path
+    let fail = |e: std::io::Error| Error::file(path, format_args!("cannot be written: {e}"));
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    if std::fs::metadata(&target).is_ok_and(|found| !found.is_file()) {
+        let device = File::options().write(true).open(&target).map_err(fail)?;
+        return write(device, array).map_err(fail);
+    }
+    let directory = target
         .parent()
         .filter(|p| !p.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
-    let fail = |e: std::io::Error| Error::file(path, format_args!("cannot be written: {e}"));
     let mut file = tempfile::Builder::new()
         .prefix(".girih-")
         .tempfile_in(directory)
         .map_err(fail)?;
-    let descr: TypeStr = descr_of(array.dtype())
-        .parse()
-        .map_err(std::io::Error::other)
-        .map_err(fail)?;
+    write(file.as_file_mut(), array).map_err(fail)?;
+    set_default_permissions(file.as_file()).map_err(fail)?;
+    file.persist(&target).map_err(|e| fail(e.error))?;
+    Ok(())
+}
+
+fn write(to: impl Write, array: &Array) -> std::io::Result<()> {
+    let descr: TypeStr = descr_of(array.dtype()).parse().map_err(std::io::Error::other)?;
+    let mut buffered = BufWriter::new(to);
     let mut writer = npyz::WriteOptions::new()
         .dtype(npyz::DType::new_scalar(descr))
         .shape(array.shape())
-        .writer(BufWriter::new(file.as_file_mut()))
-        .begin_nd()
-        .map_err(fail)?;
+        .writer(&mut buffered)
+        .begin_nd()?;
     let mut result = Ok(());
     array.for_each(|_, bytes| {
         if result.is_ok() {
             result = writer.push(&Element::from(bytes));
         }
     });
-    result.and_then(|()| writer.finish()).map_err(fail)?;
-    set_default_permissions(file.as_file()).map_err(fail)?;
-    file.persist(path).map_err(|e| fail(e.error))?;
-    Ok(())
+    result.and_then(|()| writer.finish())?;
+    buffered.flush()
 }
 
 /// Temporary files are private to their owner; a result is an ordinary file.
@@ -386,5 +394,26 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(missing.starts_with("/nonexistent/x.npy: cannot be opened"), "{missing}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_stay_links_and_devices_stay_devices() {
+        use std::os::unix::fs::{FileTypeExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let array = Array::from_f64(DType::F32, &[2], &[1.0, 2.0]).unwrap();
+        let (file, link) = (folder.path().join("file.npy"), folder.path().join("link.npy"));
+        std::fs::write(&file, "old").unwrap();
+        symlink(&file, &link).unwrap();
+        write_npy(&link, &array).unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(read_npy(&file, FileType::Any).unwrap(), array);
+
+        let device = folder.path().join("device.npy");
+        symlink("/dev/null", &device).unwrap();
+        write_npy(&device, &array).unwrap();
+        assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+        let error = write_npy(folder.path(), &array).unwrap_err().to_string();
+        assert!(error.contains("cannot be written: Is a directory"), "{error}");
     }
 }

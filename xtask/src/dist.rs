@@ -105,10 +105,6 @@ pub fn run(args: &Args) -> Result<bool> {
         copy_tree(&root.join("benches"), &out.join("benches"))?;
         command::run(&mut command::cargo(&["build", "--release", "--package", "xtask"])?)?;
         install(&release.join("xtask"), &bin)?;
-        command::run(&mut command::cargo(&["build", "--release", "--package", "girih-diff"])?)?;
-        for program in ["girih-diff", "girih-diff-suite"] {
-            install(&release.join(program), &bin)?;
-        }
         install_driver_tests(&bin)?;
     }
     for text in ["LICENSE", "README.md"] {

@@ -199,14 +199,6 @@ pub fn run(args: &Args) -> Result<bool> {
             Ok(Tally::one(ok))
         },
     );
-    report.stage(
-        "diff",
-        "every tensor-core instruction on the GPU and on the simulator",
-        || {
-            diff_suite.args(["--on", &format!("{device},sim")]);
-            Ok(Tally::one(command::succeeds(&mut diff_suite)?))
-        },
-    );
     Ok(report.finish())
 }
 
@@ -301,7 +293,6 @@ fn installation() -> Result<Installation> {
             girih: here.with_file_name("girih"),
             examples,
             driver_tests: Command::new(here.with_file_name(DRIVER_TESTS)),
-            diff_suite: Command::new(here.with_file_name("girih-diff-suite")),
             diff_suite: here.with_file_name(DIFF_SUITE),
         });
     }
@@ -317,15 +308,6 @@ fn installation() -> Result<Installation> {
         girih: workspace::binary("girih")?,
         examples: workspace::root()?.join("examples"),
         driver_tests: command::cargo(&CARGO_DRIVER_TESTS)?,
-        diff_suite: command::cargo(&[
-            "run",
-            "--release",
-            "--package",
-            "girih-diff",
-            "--bin",
-            "girih-diff-suite",
-            "--",
-        ])?,
         diff_suite: workspace::binary(DIFF_SUITE)?,
     })
 }

@@ -80,6 +80,7 @@ impl Kernel {
                 Mode::Im2col { lower, upper, .. } => {
                     lengths.extend([("mode.lower", lower.len() + 2), ("mode.upper", upper.len() + 2)]);
                 }
+                Mode::Im2colWide { .. } => {}
             }
             if let Some((field, _)) = lengths.into_iter().find(|&(_, length)| length != rank) {
                 return Err(inconsistent(

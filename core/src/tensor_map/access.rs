@@ -105,7 +105,7 @@ impl TensorMap {
         }
         let field = match self.mode {
             Mode::Tiled { .. } => "dims[0]",
-            Mode::Im2col { .. } => "dims[0] (channels)",
+            Mode::Im2col { .. } | Mode::Im2colWide { .. } => "dims[0] (channels)",
         };
         Some(Violation::new(
             Rule::StoreRowEnd,

@@ -12,13 +12,17 @@ impl TensorMap {
     }
 
     /// Elements of the image in each dimension after traversal strides, innermost first: `ceil(box / element stride)`.
-    /// Without interleave the innermost stride has no effect. For im2col: channels, then pixels.
+    /// Without interleave the innermost stride has no effect; with it one transfer brings one channel slice, whatever the
+    /// box says. For im2col: channels, then pixels, without the halos that a load may ask for.
     pub fn image_dims(&self) -> Vec<u64> {
         match &self.mode {
             Mode::Tiled { box_dims } => box_dims
                 .iter()
                 .enumerate()
                 .map(|(i, &size)| {
+                    if self.interleave != Interleave::None && i + 2 == box_dims.len() {
+                        return 1;
+                    }
                     let stride = match (i, self.interleave) {
                         (0, Interleave::None) => 1,
                         _ => self.element_strides.get(i).copied().unwrap_or(1).max(1),
@@ -32,6 +36,13 @@ impl TensorMap {
                 ..
             } => {
                 vec![u64::from(*channels_per_pixel), u64::from(*pixels_per_column)]
+            }
+            Mode::Im2colWide {
+                channels_per_pixel,
+                pixels,
+                ..
+            } => {
+                vec![u64::from(*channels_per_pixel), u64::from(pixels.count())]
             }
         }
     }
@@ -153,6 +164,13 @@ mod tests {
         let mut map = tiled(Format::U16, &[8, 1, 2], Swizzle::B128);
         map.interleave = Interleave::B32;
         assert_eq!((map.rows(), map.row_pitch_bytes(), map.image_bytes()), (16, 32, 512));
+    }
+
+    #[test]
+    fn one_transfer_brings_one_channel_slice() {
+        let mut map = tiled(Format::U16, &[8, 3, 2], Swizzle::None);
+        map.interleave = Interleave::B16;
+        assert_eq!((map.rows(), map.transaction_bytes()), (16, 256));
     }
 
     #[test]

@@ -118,6 +118,37 @@ pub enum Mode {
         /// Pixels that one transfer brings, 1 to 1024.
         pixels_per_column: u32,
     },
+    /// Columns of convolution windows along W alone (`im2col::w`, `im2col::w::128`); rank 3 to 5, sm_100 and later.
+    Im2colWide {
+        /// Lower corner offset of the window in W.
+        lower: i32,
+        /// Upper corner offset of the window in W.
+        upper: i32,
+        /// Channels that one pixel brings, 1 to 256.
+        channels_per_pixel: u32,
+        /// How many pixels one transfer brings, and which loads take the map.
+        pixels: WidePixels,
+    },
+}
+
+/// Pixels of one transfer along W, without its halos, which the instruction names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WidePixels {
+    /// `im2col::w`: so many pixels, 1 to 1024.
+    W(u32),
+    /// `im2col::w::128`: always 128 pixels.
+    W128,
+}
+
+impl WidePixels {
+    /// The number of pixels.
+    pub const fn count(self) -> u32 {
+        match self {
+            WidePixels::W(pixels) => pixels,
+            WidePixels::W128 => 128,
+        }
+    }
 }
 
 /// Everything that one 128-byte descriptor holds.

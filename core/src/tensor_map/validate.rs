@@ -4,7 +4,8 @@
 //! tests replay them. Three differ from NVIDIA's text: a dimension may be 2^32; strides have no relation to dimensions or
 //! to each other (0 broadcasts); one transfer may not exceed 228 KiB.
 use super::{
-    Code, Fill, Format, Interleave, L2Promotion, Mode, Rule, Swizzle, TensorMap, Violation, image::widest_inner,
+    Code, Fill, Format, Interleave, L2Promotion, Mode, Rule, Swizzle, TensorMap, Violation, WidePixels,
+    image::widest_inner,
 };
 
 /// What a target's tensor maps can do.
@@ -18,6 +19,8 @@ pub struct Caps {
     pub swizzle_atoms: bool,
     /// Whether the 96-byte swizzle exists.
     pub swizzle_96: bool,
+    /// Whether im2col maps along W alone exist.
+    pub im2col_wide: bool,
 }
 
 impl Caps {
@@ -27,6 +30,7 @@ impl Caps {
         sub_byte: false,
         swizzle_atoms: false,
         swizzle_96: false,
+        im2col_wide: false,
     };
     /// `sm_100`, `sm_110` and `sm_120`, by NVIDIA's text.
     pub const SM_100: Caps = Caps {
@@ -34,6 +38,7 @@ impl Caps {
         sub_byte: true,
         swizzle_atoms: true,
         swizzle_96: false,
+        im2col_wide: true,
     };
     /// `sm_103` and `sm_107`, by NVIDIA's text.
     pub const SM_103: Caps = Caps {
@@ -41,6 +46,7 @@ impl Caps {
         sub_byte: true,
         swizzle_atoms: true,
         swizzle_96: true,
+        im2col_wide: true,
     };
 }
 
@@ -97,6 +103,7 @@ impl Candidate {
     /// another rule has no meaning, that other rule is not reported.
     pub fn violations(&self, caps: &Caps) -> Vec<Violation> {
         let mut out = Vec::new();
+        self.check_mode(caps, &mut out);
         self.check_enums(caps, &mut out);
         if self.check_rank(&mut out) {
             self.check_lengths(&mut out);
@@ -110,14 +117,79 @@ impl Candidate {
                 channels_per_pixel,
                 pixels_per_column,
             } => {
-                self.check_im2col(lower, upper, *channels_per_pixel, *pixels_per_column, &mut out);
+                self.check_pixels(*channels_per_pixel, *pixels_per_column, &mut out);
+                self.check_corners(lower, upper, &mut out);
+            }
+            Mode::Im2colWide {
+                lower,
+                upper,
+                channels_per_pixel,
+                pixels,
+            } => {
+                self.check_pixels(*channels_per_pixel, pixels.count(), &mut out);
+                // Only W has corners, and at every rank the range that rank 3 has.
+                check_corner_range(
+                    1 << 15,
+                    "im2col along W",
+                    ("lower", &[*lower]),
+                    ("upper", &[*upper]),
+                    &mut out,
+                );
+                self.check_corner_box(&[*lower], &[*upper], &mut out);
             }
         }
         out
     }
 
     fn is_im2col(&self) -> bool {
-        matches!(self.mode, Mode::Im2col { .. })
+        matches!(self.mode, Mode::Im2col { .. } | Mode::Im2colWide { .. })
+    }
+
+    /// What im2col along W asks for besides the rules of every map (`cuTensorMapEncodeIm2colWide`).
+    fn check_mode(&self, caps: &Caps, out: &mut Vec<Violation>) {
+        let Mode::Im2colWide { pixels, .. } = self.mode else {
+            return;
+        };
+        if !caps.im2col_wide {
+            out.push(Violation::new(
+                Rule::Mode,
+                "mode",
+                "im2col along W",
+                format!("{} has none", caps.target),
+                "use mode im2col, or compile for sm_100a or later",
+            ));
+        }
+        if let Some(interleave) = self.interleave.known().filter(|i| *i != Interleave::None) {
+            out.push(Violation::new(
+                Rule::Interleave,
+                "interleave",
+                format!("{} bytes", interleave.slice_bytes().unwrap_or(0)),
+                "im2col along W allows none",
+                "use interleave none",
+            ));
+        }
+        let narrow = matches!(pixels, WidePixels::W(_));
+        if let Some(swizzle) = self.swizzle.known() {
+            let legal = match swizzle {
+                Swizzle::B64 | Swizzle::B128 | Swizzle::B128Atom32 => true,
+                Swizzle::B96 => narrow,
+                _ => false,
+            };
+            if !legal {
+                let bound = if narrow {
+                    "im2col along W allows 64, 96, 128 and 128 (32-byte atoms)"
+                } else {
+                    "im2col along W of 128 pixels allows 64, 128 and 128 (32-byte atoms)"
+                };
+                out.push(Violation::new(
+                    Rule::Swizzle,
+                    "swizzle",
+                    swizzle.name(),
+                    bound,
+                    "use swizzle 128",
+                ));
+            }
+        }
     }
 
     fn sub_byte(&self) -> Option<Format> {
@@ -275,6 +347,7 @@ impl Candidate {
                 expect("lower", lower.len(), rank - 2);
                 expect("upper", upper.len(), rank - 2);
             }
+            Mode::Im2colWide { .. } => {}
         }
     }
 
@@ -462,7 +535,7 @@ impl Candidate {
         out.push(Violation::new(Rule::InnerSpan, field, value, bound, remedy));
     }
 
-    fn check_im2col(&self, lower: &[i32], upper: &[i32], channels: u32, pixels: u32, out: &mut Vec<Violation>) {
+    fn check_pixels(&self, channels: u32, pixels: u32, out: &mut Vec<Violation>) {
         for (rule, field, value, most) in [
             (Rule::ChannelsPerPixel, "channels_per_pixel", channels, 256),
             (Rule::PixelsPerColumn, "pixels_per_column", pixels, 1024),
@@ -483,7 +556,9 @@ impl Candidate {
             let elements = u64::from(channels) * u64::from(pixels);
             self.check_size("channels_per_pixel x pixels_per_column", elements, format, out);
         }
+    }
 
+    fn check_corners(&self, lower: &[i32], upper: &[i32], out: &mut Vec<Violation>) {
         let rank = self.dims.len();
         let limit: i32 = match rank {
             3 => 1 << 15,
@@ -491,19 +566,11 @@ impl Candidate {
             5 => 1 << 4,
             _ => return,
         };
-        for (name, corners) in [("lower", lower), ("upper", upper)] {
-            for (k, &corner) in corners.iter().enumerate() {
-                if !(-limit..limit).contains(&corner) {
-                    out.push(Violation::new(
-                        Rule::CornerRange,
-                        format!("{name}[{k}]"),
-                        corner,
-                        format!("rank {rank} allows {} to {}", -limit, limit - 1),
-                        "move the rest of the corner into the tensor's address or dimensions",
-                    ));
-                }
-            }
-        }
+        check_corner_range(limit, &format!("rank {rank}"), ("lower", lower), ("upper", upper), out);
+        self.check_corner_box(lower, upper, out);
+    }
+
+    fn check_corner_box(&self, lower: &[i32], upper: &[i32], out: &mut Vec<Violation>) {
         let first_spatial = usize::from(self.interleave.known().is_none_or(|i| i == Interleave::None));
         for (k, (&low, &high)) in lower.iter().zip(upper).enumerate() {
             let Some(&Some(size)) = self.dims.get(first_spatial + k) else {
@@ -521,6 +588,22 @@ impl Candidate {
                         first_spatial + k
                     ),
                     "make the pixel box at least one pixel wide",
+                ));
+            }
+        }
+    }
+}
+
+fn check_corner_range(limit: i32, what: &str, lower: (&str, &[i32]), upper: (&str, &[i32]), out: &mut Vec<Violation>) {
+    for (name, corners) in [lower, upper] {
+        for (k, &corner) in corners.iter().enumerate() {
+            if !(-limit..limit).contains(&corner) {
+                out.push(Violation::new(
+                    Rule::CornerRange,
+                    format!("{name}[{k}]"),
+                    corner,
+                    format!("{what} allows {} to {}", -limit, limit - 1),
+                    "move the rest of the corner into the tensor's address or dimensions",
                 ));
             }
         }

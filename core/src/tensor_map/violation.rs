@@ -8,6 +8,8 @@ pub enum Rule {
     Rank,
     /// A list has one entry for each dimension (strides: one less, corners: two less).
     ListLength,
+    /// The access mode is one that the target has.
+    Mode,
     /// The element format is one that the target has.
     Format,
     /// The interleave is none, 16 or 32 bytes.
@@ -58,9 +60,10 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Rule; 25] = [
+    pub const ALL: [Rule; 26] = [
         Rule::Rank,
         Rule::ListLength,
+        Rule::Mode,
         Rule::Format,
         Rule::Interleave,
         Rule::Swizzle,
@@ -91,6 +94,7 @@ impl Rule {
         match self {
             Rule::Rank => "rank",
             Rule::ListLength => "list-length",
+            Rule::Mode => "mode",
             Rule::Format => "format",
             Rule::Interleave => "interleave",
             Rule::Swizzle => "swizzle",

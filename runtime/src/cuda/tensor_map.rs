@@ -1,9 +1,10 @@
-//! Encoding of tensor maps by the driver (`cuTensorMapEncodeTiled`, `cuTensorMapEncodeIm2col`).
+//! Encoding of tensor maps by the driver (`cuTensorMapEncodeTiled`, `cuTensorMapEncodeIm2col`,
+//! `cuTensorMapEncodeIm2colWide`).
 use super::driver::{check, ensure};
 use cudarc::driver::sys::{self, CUtensorMapDataType as T};
 use girih_core::{
     device::{DeviceError, Result},
-    tensor_map::{Fill, Format, Interleave, L2Promotion, Mode, Swizzle, TensorMap},
+    tensor_map::{Fill, Format, Interleave, L2Promotion, Mode, Swizzle, TensorMap, WidePixels},
 };
 use std::ffi::c_void;
 
@@ -79,6 +80,35 @@ pub(super) fn encode(map: &TensorMap) -> Result<[u8; 128]> {
                 fill,
             )
         },
+        // SAFETY: as above.
+        Mode::Im2colWide {
+            lower,
+            upper,
+            channels_per_pixel,
+            pixels,
+        } => unsafe {
+            sys::cuTensorMapEncodeIm2colWide(
+                target,
+                data_type,
+                rank_code,
+                address,
+                dims,
+                strides,
+                *lower,
+                *upper,
+                *channels_per_pixel,
+                pixels.count(),
+                steps,
+                interleave,
+                match pixels {
+                    WidePixels::W(_) => sys::CUtensorMapIm2ColWideMode::CU_TENSOR_MAP_IM2COL_WIDE_MODE_W,
+                    WidePixels::W128 => sys::CUtensorMapIm2ColWideMode::CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128,
+                },
+                swizzle,
+                promotion,
+                fill,
+            )
+        },
     };
     check(
         &format!("the CUDA driver refuses the tensor map {map:?}"),
@@ -97,6 +127,7 @@ fn check_lengths(map: &TensorMap) -> Result<()> {
     let of_mode = match &map.mode {
         Mode::Tiled { box_dims } => box_dims.len() == rank,
         Mode::Im2col { lower, upper, .. } => rank >= 3 && lower.len() == rank - 2 && upper.len() == rank - 2,
+        Mode::Im2colWide { .. } => rank >= 3,
     };
     if (1..=5).contains(&rank) && map.strides.len() == rank - 1 && map.element_strides.len() == rank && of_mode {
         return Ok(());

@@ -176,7 +176,7 @@ impl Case {
         let shared = Flat::new(0, vec![UNTOUCHED; shared_bytes]);
         let mode = match map.mode {
             Mode::Tiled { .. } => LoadMode::Tile,
-            Mode::Im2col { .. } => {
+            Mode::Im2col { .. } | Mode::Im2colWide { .. } => {
                 let offset = |k| self.offset.get(k).copied().unwrap_or(0);
                 LoadMode::Im2col {
                     offsets: [offset(0), offset(1), offset(2)],
@@ -215,7 +215,7 @@ impl Case {
         let run = |global: &dyn Bytes| {
             let mode = match map.mode {
                 Mode::Tiled { .. } => StoreMode::Tile,
-                Mode::Im2col { .. } => StoreMode::Im2colNoOffs,
+                Mode::Im2col { .. } | Mode::Im2colWide { .. } => StoreMode::Im2colNoOffs,
             };
             Ok(match ReduceOp::from_name(op) {
                 Some(op) => tma::reduce(map, op, mode, coords, &shared, self.smem_off, global),

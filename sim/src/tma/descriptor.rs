@@ -12,14 +12,15 @@
 //!        12      swizzle atomicity            94..100  upper corner, 3 x i16 (im2col)
 //!        13      fill                        100..102  channels per pixel - 1 (im2col)
 //!        14      L2 promotion                102..104  pixels per column - 1 (im2col)
-//!        15      0 tiled, 1 im2col           the rest is zero
+//!        15      0 tiled, 1 im2col,          the rest is zero
+//!                2 im2col::w, 3 im2col::w::128
 //! ```
 //!
 //! Formats, interleave, fill and promotion are the driver's numbers; the two swizzle fields are those of
 //! `tensormap.replace`, which sets them one at a time.
 use super::illegal;
 use crate::memory::Fault;
-use girih_core::tensor_map::{Caps, Code, Fill, Format, Interleave, L2Promotion, Mode, Swizzle, TensorMap};
+use girih_core::tensor_map::{Caps, Code, Fill, Format, Interleave, L2Promotion, Mode, Swizzle, TensorMap, WidePixels};
 
 /// Bytes of a tensor map in memory.
 pub const DESCRIPTOR_BYTES: usize = 128;
@@ -152,6 +153,22 @@ pub fn encode(map: &TensorMap) -> [u8; DESCRIPTOR_BYTES] {
             );
             put(&mut b, PIXELS, (pixels_per_column.wrapping_sub(1) as u16).to_le_bytes());
         }
+        Mode::Im2colWide {
+            lower,
+            upper,
+            channels_per_pixel,
+            pixels,
+        } => {
+            b[MODE] = match pixels {
+                WidePixels::W(_) => 2,
+                WidePixels::W128 => 3,
+            };
+            put(&mut b, LOWER, (*lower as i16).to_le_bytes());
+            put(&mut b, UPPER, (*upper as i16).to_le_bytes());
+            let channels = channels_per_pixel.wrapping_sub(1) as u16;
+            put(&mut b, CHANNELS, channels.to_le_bytes());
+            put(&mut b, PIXELS, (pixels.count().wrapping_sub(1) as u16).to_le_bytes());
+        }
     }
     b
 }
@@ -211,6 +228,15 @@ pub fn decode(bytes: &[u8; DESCRIPTOR_BYTES]) -> Result<TensorMap, Fault> {
                 pixels_per_column: u32::from(u16::from_le_bytes(get(bytes, PIXELS))) + 1,
             }
         }
+        code @ (2 | 3) if rank >= 3 => Mode::Im2colWide {
+            lower: i16::from_le_bytes(get(bytes, LOWER)).into(),
+            upper: i16::from_le_bytes(get(bytes, UPPER)).into(),
+            channels_per_pixel: u32::from(u16::from_le_bytes(get(bytes, CHANNELS))) + 1,
+            pixels: match code {
+                2 => WidePixels::W(u32::from(u16::from_le_bytes(get(bytes, PIXELS))) + 1),
+                _ => WidePixels::W128,
+            },
+        },
         code => return Err(malformed(format!("mode {code} at rank {rank}"))),
     };
     let map = TensorMap {
@@ -321,7 +347,16 @@ mod tests {
             swizzle: Swizzle::B128Atom32Flip8,
             ..tiled()
         };
-        for map in [tiled(), im2col, flip] {
+        let wide = |pixels| TensorMap {
+            mode: Mode::Im2colWide {
+                lower: -1,
+                upper: 0,
+                channels_per_pixel: 64,
+                pixels,
+            },
+            ..im2col.clone()
+        };
+        for map in [tiled(), wide(WidePixels::W(1000)), wide(WidePixels::W128), im2col, flip] {
             assert_eq!(decode(&encode(&map)), Ok(map));
         }
     }

@@ -6,7 +6,7 @@
 //! coordinates, `N[i] = ceil(b[i] / e[i])`, `S[0] = E`, `S[i] = strides[i - 1]`, all innermost first.
 use super::illegal;
 use crate::memory::Fault;
-use girih_core::tensor_map::{Format, Mode, TensorMap};
+use girih_core::tensor_map::{Format, Mode, TensorMap, WidePixels};
 use std::ops::Range;
 
 /// How a load walks the tensor (PTX `.load_mode`).
@@ -110,10 +110,11 @@ pub fn load_walk(map: &TensorMap, mode: LoadMode, coords: &[i32]) -> Result<Walk
         LoadMode::Gather4 => walker.four_rows(),
         LoadMode::Im2col { offsets } => walker.im2col(offsets),
         LoadMode::Im2colW { halo, offset } => {
-            let pixels = walker.im2col_box()?.pixels;
+            let pixels = walker.wide_box("im2col::w", |p| matches!(p, WidePixels::W(_)))?.pixels;
             walker.im2col_w((0..pixels + u32::from(halo)).collect(), offset, false)
         }
         LoadMode::Im2colW128 { halo, offset } => {
+            walker.wide_box("im2col::w::128", |p| p == WidePixels::W128)?;
             let halos = (1..=4).flat_map(|group| (0..u32::from(halo)).map(move |h| group * 32 + h));
             walker.im2col_w((0..128).chain(halos).collect(), offset, false)
         }
@@ -136,10 +137,20 @@ pub fn store_walk(map: &TensorMap, mode: StoreMode, coords: &[i32]) -> Result<Wa
         StoreMode::Scatter4 => walker.four_rows(),
         StoreMode::Im2colNoOffs => walker.im2col([0; 3]),
         StoreMode::Im2colNoOffsW => {
-            let pixels = walker.im2col_box()?.pixels;
+            let pixels = walker
+                .wide_box("im2col_no_offs::w", |p| matches!(p, WidePixels::W(_)))?
+                .pixels;
             walker.im2col_w((0..pixels).collect(), 0, true)
         }
     }
+}
+
+/// Fields of an im2col map along W.
+struct WideBox {
+    lower: i32,
+    upper: i32,
+    channels: u32,
+    pixels: u32,
 }
 
 /// Fields of an im2col map.
@@ -354,9 +365,29 @@ impl<'a> Walker<'a> {
                 "im2col map of rank {rank} with {} corner values; expected rank - 2",
                 lower.len()
             ))),
-            Mode::Tiled { .. } => Err(illegal(
-                "im2col copy with a tiled tensor map; encode the map as im2col".into(),
+            Mode::Tiled { .. } | Mode::Im2colWide { .. } => Err(illegal(
+                "im2col copy with a tensor map of another mode; encode the map as im2col".into(),
             )),
+        }
+    }
+
+    fn wide_box(&self, name: &str, takes: impl Fn(WidePixels) -> bool) -> Result<WideBox, Fault> {
+        let rank = self.map.dims.len();
+        match self.map.mode {
+            Mode::Im2colWide {
+                lower,
+                upper,
+                channels_per_pixel,
+                pixels,
+            } if rank >= 3 && takes(pixels) => Ok(WideBox {
+                lower,
+                upper,
+                channels: channels_per_pixel,
+                pixels: pixels.count(),
+            }),
+            _ => Err(illegal(format!(
+                "{name} copy with a tensor map of another mode; encode the map as im2col wide"
+            ))),
         }
     }
 
@@ -448,9 +479,10 @@ impl<'a> Walker<'a> {
 
     /// Pixels `order` of the walk along W, in shared memory one after the other.
     fn im2col_w(&self, order: Vec<u32>, offset: u16, stop_outside: bool) -> Result<Walk, Fault> {
-        let PixelBox {
+        let WideBox {
             lower, upper, channels, ..
-        } = self.im2col_box()?;
+        } = self.wide_box("im2col::w", |_| true)?;
+        let (lower, upper) = ([lower], [upper]);
         if self.slice.is_some() {
             return Err(illegal(
                 "im2col::w with an interleaved tensor map; these modes have no interleave".into(),
@@ -475,7 +507,7 @@ impl<'a> Walker<'a> {
         let mut pixels = Vec::with_capacity(last as usize + 1);
         for _ in 0..=last {
             pixels.push(self.row(0, &q, 1, &layout));
-            self.advance(&mut q, lower, upper, 1, offset.into());
+            self.advance(&mut q, &lower, &upper, 1, offset.into());
         }
         let mut rows = Vec::with_capacity(order.len());
         for (r, p) in order.into_iter().enumerate() {

@@ -2,7 +2,7 @@
 use super::flat::Flat;
 use super::{DESCRIPTOR_BYTES, LoadMode, ReduceOp, StoreMode, decode, encode, load, reduce, store};
 use crate::memory::FaultKind;
-use girih_core::tensor_map::{Fill, Format, Interleave, L2Promotion, Mode, Swizzle, TensorMap};
+use girih_core::tensor_map::{Fill, Format, Interleave, L2Promotion, Mode, Swizzle, TensorMap, WidePixels};
 
 fn map(format: Format, dims: &[u64], strides: &[u64], mode: Mode) -> TensorMap {
     TensorMap {
@@ -39,6 +39,31 @@ fn images(lower: i32, upper: i32, pixels: u32) -> TensorMap {
         pixels_per_column: pixels,
     };
     map(Format::U16, &[16, 8, 4, 3], &[32, 256, 1024], mode)
+}
+
+/// The same images in the modes that walk along W alone.
+fn wide(map: TensorMap, w128: bool) -> TensorMap {
+    let Mode::Im2col {
+        lower,
+        upper,
+        channels_per_pixel,
+        pixels_per_column,
+    } = map.mode
+    else {
+        panic!("an im2col map");
+    };
+    let pixels = if w128 {
+        WidePixels::W128
+    } else {
+        WidePixels::W(pixels_per_column)
+    };
+    let mode = Mode::Im2colWide {
+        lower: lower[0],
+        upper: upper[0],
+        channels_per_pixel,
+        pixels,
+    };
+    TensorMap { mode, ..map }
 }
 
 fn numbered(len: usize) -> Vec<u8> {
@@ -124,7 +149,12 @@ fn im2col_w_walks_as_im2col_of_one_line() {
     for (lower, upper, start) in [(0, 0, 3), (-1, 0, -1), (-1, -1, 6), (2, 1, 5)] {
         let map = one_line(lower, upper);
         let plain = loaded(&map, LoadMode::Im2col { offsets: [0; 3] }, &[0, start, 0, 1], 512);
-        let w = loaded(&map, LoadMode::Im2colW { halo: 0, offset: 0 }, &[0, start, 0, 1], 512);
+        let w = loaded(
+            &wide(map, false),
+            LoadMode::Im2colW { halo: 0, offset: 0 },
+            &[0, start, 0, 1],
+            512,
+        );
         assert_eq!(w, plain, "{lower} {upper} {start}");
     }
 }
@@ -132,13 +162,13 @@ fn im2col_w_walks_as_im2col_of_one_line() {
 #[test]
 fn im2col_w_stays_on_its_line_and_appends_the_halo() {
     let whole = loaded(
-        &images(0, 0, 10),
+        &wide(images(0, 0, 10), false),
         LoadMode::Im2colW { halo: 0, offset: 0 },
         &[0, 5, 2, 0],
         512,
     );
     let split = loaded(
-        &images(0, 0, 7),
+        &wide(images(0, 0, 7), false),
         LoadMode::Im2colW { halo: 3, offset: 0 },
         &[0, 5, 2, 0],
         512,
@@ -153,13 +183,13 @@ fn im2col_w_stays_on_its_line_and_appends_the_halo() {
 #[test]
 fn w_offset_moves_window_and_start() {
     let moved = loaded(
-        &images(-1, -1, 9),
+        &wide(images(-1, -1, 9), false),
         LoadMode::Im2colW { halo: 0, offset: 1 },
         &[0, 2, 1, 0],
         512,
     );
     let there = loaded(
-        &images(0, 0, 9),
+        &wide(images(0, 0, 9), false),
         LoadMode::Im2colW { halo: 0, offset: 0 },
         &[0, 3, 1, 0],
         512,
@@ -175,6 +205,7 @@ fn w_128_brings_128_pixels_and_a_halo_for_each_32() {
         strides: vec![32, 6400, 6400],
         ..images(0, 0, 1)
     };
+    let long = wide(long, true);
     let shared = Flat::new(0, vec![0; 8192]);
     let mode = LoadMode::Im2colW128 { halo: 2, offset: 0 };
     let bytes = load(&long, mode, &[0, 4, 0, 0], &global, &shared, 0).expect("a legal load");
@@ -192,7 +223,7 @@ fn w_128_brings_128_pixels_and_a_halo_for_each_32() {
 #[test]
 fn a_store_along_w_ends_at_the_first_pixel_outside() {
     // Six pixels from the fourth-last of the last image.
-    let map = images(0, 0, 6);
+    let map = wide(images(0, 0, 6), false);
     let shared = Flat::new(0, vec![5; 256]);
     let global = target_of(4096);
     store(&map, StoreMode::Im2colNoOffsW, &[0, 4, 3, 2], &shared, 0, &global).expect("a legal store");
@@ -285,6 +316,16 @@ fn maps_and_modes_must_fit() {
         (&images(0, 0, 4), LoadMode::Tile, &[0, 0, 0, 0][..]),
         (
             &images(0, 0, 4),
+            LoadMode::Im2colW { halo: 0, offset: 0 },
+            &[0, 0, 0, 0][..],
+        ),
+        (
+            &wide(images(0, 0, 4), true),
+            LoadMode::Im2colW { halo: 0, offset: 0 },
+            &[0, 0, 0, 0][..],
+        ),
+        (
+            &images(0, 0, 4),
             LoadMode::Im2col { offsets: [0; 3] },
             &[0, 8, 0, 0][..],
         ),
@@ -312,6 +353,14 @@ fn no_descriptor_and_no_coordinate_panics() {
     let seeds = [
         encode(&tiled(Format::Bf16, &[64, 9, 5], &[128, 1152], &[16, 4, 2])),
         encode(&images(-1, 0, 9)),
+        encode(&TensorMap {
+            swizzle: Swizzle::B64,
+            ..wide(images(-1, 0, 9), false)
+        }),
+        encode(&TensorMap {
+            swizzle: Swizzle::B128,
+            ..wide(images(-1, 0, 9), true)
+        }),
         encode(&TensorMap {
             interleave: Interleave::B32,
             swizzle: Swizzle::B32,

@@ -68,7 +68,7 @@ pub fn emit(gpu_module: OperationRef<'_, '_>, options: &CompileOptions) -> Resul
         };
         let buffer = buffer.map_err(|error| llvm_error(error.to_string()))?;
         let text = String::from_utf8_lossy(&buffer.as_slice()[..buffer.get_size()]).into_owned();
-        let text = options.target.set_version(text);
+        let text = options.target.set_header(text);
         tracing::debug!(?times, bytes = text.len(), "emitted PTX");
         Ok(Ptx {
             text,
@@ -194,7 +194,7 @@ fn target_machine(options: &CompileOptions) -> Result<TargetMachine> {
     LlvmTarget::initialize_nvptx(&InitializationConfig::default());
     use_short_pointers();
     let triple = TargetTriple::create(TRIPLE);
-    let target = options.target.target().to_string();
+    let target = options.target.llvm_target().to_string();
     LlvmTarget::from_triple(&triple)
         .map_err(|error| Error::Target(error.to_string()))?
         .create_target_machine(

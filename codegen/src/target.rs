@@ -2,7 +2,8 @@
 //!
 //! LLVM answers an unknown architecture with a warning and older code, and a PTX version that is too low with a fatal
 //! error; both are refused here first. Versions past [`PtxVersion::LLVM`] are LLVM's newest with another `.version` line:
-//! what is new in them reaches the PTX as inline assembly, which LLVM does not read.
+//! what is new in them reaches the PTX as inline assembly, which LLVM does not read. In the same way targets that LLVM does
+//! not know get the code of their nearest relative under another `.target` line.
 use crate::error::{Error, Result};
 use girih_core::target::{PtxVersion, Target};
 
@@ -22,7 +23,7 @@ const LAST_MINOR: [(u32, u32); 3] = [(7, 8), (8, 8), (9, 4)];
 impl PtxTarget {
     /// `target` at a PTX version, or at the default one: 8.6, or the first that the target takes.
     pub fn new(target: Target, ptx: Option<PtxVersion>) -> Result<Self> {
-        if !target.in_llvm() {
+        if !target.in_llvm() && relative(target).is_none() {
             return Err(Error::Target(format!(
                 "target `{target}`: LLVM 22 emits no code for it"
             )));
@@ -61,17 +62,36 @@ impl PtxTarget {
         format!("+ptx{major}{minor}")
     }
 
-    /// Puts the version in the text if LLVM could not.
-    pub(crate) fn set_version(&self, ptx: String) -> String {
-        if self.ptx <= PtxVersion::LLVM {
-            return ptx;
+    /// The target that LLVM makes code for: this one, or its nearest relative.
+    pub(crate) fn llvm_target(&self) -> Target {
+        match relative(self.target) {
+            Some(relative) if !self.target.in_llvm() => relative,
+            _ => self.target,
         }
-        ptx.replacen(
-            &format!(".version {}\n", PtxVersion::LLVM),
-            &format!(".version {}\n", self.ptx),
-            1,
-        )
     }
+
+    /// Puts version and target in the text if LLVM could not.
+    pub(crate) fn set_header(&self, mut ptx: String) -> String {
+        if self.ptx > PtxVersion::LLVM {
+            ptx = ptx.replacen(
+                &format!(".version {}\n", PtxVersion::LLVM),
+                &format!(".version {}\n", self.ptx),
+                1,
+            );
+        }
+        let known = self.llvm_target();
+        if known != self.target {
+            ptx = ptx.replacen(&format!(".target {known}"), &format!(".target {}", self.target), 1);
+        }
+        ptx
+    }
+}
+
+/// The older target whose instructions one that LLVM does not know has too: sm_107 has those of sm_100.
+fn relative(target: Target) -> Option<Target> {
+    let name = target.to_string();
+    let suffix = name.strip_prefix("sm_107")?;
+    Target::parse(&format!("sm_100{suffix}")).ok()
 }
 
 #[cfg(test)]
@@ -90,9 +110,20 @@ mod tests {
     }
 
     #[test]
+    fn what_llvm_does_not_know_gets_the_header_of_its_own() {
+        let made = PtxTarget::new(target("sm_107a"), None).unwrap();
+        assert_eq!((made.ptx(), made.llvm_target()), (PtxVersion(9, 4), target("sm_100a")));
+        assert_eq!(
+            made.set_header("//\n.version 9.0\n.target sm_100a\n.address_size 64\n".into()),
+            "//\n.version 9.4\n.target sm_107a\n.address_size 64\n"
+        );
+        let known = PtxTarget::new(target("sm_90a"), None).unwrap();
+        assert_eq!(known.llvm_target(), target("sm_90a"));
+    }
+
+    #[test]
     fn refuses_what_llvm_would_abort_on() {
         let words = |name, version| PtxTarget::new(target(name), version).unwrap_err().to_string();
-        assert_eq!(words("sm_107a", None), "target `sm_107a`: LLVM 22 emits no code for it");
         assert_eq!(
             words("sm_90a", Some(PtxVersion(7, 8))),
             "target `sm_90a` needs PTX 8.0 or later, found 7.8"

@@ -21,7 +21,7 @@ use girih_core::target::{PtxVersion, Target};
 use girih_dialects::tile::{
     features::{features, map_violations},
     host,
-    ops::{kernel::Kernel, tma::MakeTensorMap},
+    ops::{kernel::Kernel, tensormap_device::At, tma::MakeTensorMap},
     target_of,
     types::TensorMapType,
     verify::dimension_exists,
@@ -116,6 +116,10 @@ fn verify<'c: 'a, 'a>(op: OperationRef<'c, 'a>, target: Target, errors: &mut Err
     }
     if let Some(make) = op.cast::<MakeTensorMap>() {
         if let Some(map) = TensorMapType::of(make.map().r#type()) {
+            verify_map(op, map, target, errors);
+        }
+    } else if let Some(at) = op.cast::<At>() {
+        if let Some(map) = TensorMapType::of(at.map().r#type()) {
             verify_map(op, map, target, errors);
         }
     } else if let Some(kernel) = op.cast::<Kernel>() {

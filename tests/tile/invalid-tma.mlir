@@ -215,7 +215,7 @@ func.func private @generic(%map: !tile.tensor_map<64xf32>, %m: memref<64xf32, #t
 
 func.func private @generic(%map: !tile.tensor_map<64xf32>, %m: memref<64xf32, #tile.shared>) {
   // expected-error@below {{'operandSegmentSizes'}}
-  "tile.tma.load"(%map, %m) <{operandSegmentSizes = array<i32: 1, 0, 1, 1, 0>}> : (!tile.tensor_map<64xf32>, memref<64xf32, #tile.shared>) -> ()
+  "tile.tma.load"(%map, %m) <{operandSegmentSizes = array<i32: 1, 0, 1, 1, 0, 0, 0, 0>}> : (!tile.tensor_map<64xf32>, memref<64xf32, #tile.shared>) -> ()
   return
 }
 
@@ -226,6 +226,6 @@ func.func private @f(%map: !tile.tensor_map<64xf32>, %m: memref<64xf32, #tile.sh
   // expected-error@below {{operand #0 'destination' must be a memref in #tile.shared, but is !tile.tensor_map<64xf32>}}
   // expected-error@below {{operand 'map' must be one value, but there are 0}}
   // expected-error@below {{operand 'barrier' must be one value, but there are 0}}
-  "tile.tma.load"(%map, %m, %m) <{operandSegmentSizes = array<i32: 0, 0, 3, 0, 0>}> : (!tile.tensor_map<64xf32>, memref<64xf32, #tile.shared>, memref<64xf32, #tile.shared>) -> ()
+  "tile.tma.load"(%map, %m, %m) <{operandSegmentSizes = array<i32: 0, 0, 3, 0, 0, 0, 0, 0>}> : (!tile.tensor_map<64xf32>, memref<64xf32, #tile.shared>, memref<64xf32, #tile.shared>) -> ()
   return
 }

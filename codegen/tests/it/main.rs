@@ -1,4 +1,5 @@
 //! Everything of this crate that can be seen without a GPU, in one binary: a static LLVM link costs seconds.
+mod copies_legality;
 mod fatal;
 mod gemm;
 mod jit;

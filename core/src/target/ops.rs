@@ -96,6 +96,9 @@ ops! {
     TensorMapAtomicity "tensormap.replace of swizzle_atomicity" [Blackwell: 8 . 6, Family120: 8 . 7]
         else "encode the map on the host":
         "tensormap.replace.tile.swizzle_atomicity.global.b1024.b32 [%d0], 1;";
+    TensorMapSubByte "tensormap.replace with sub-byte formats" [Blackwell: 8 . 7, Family120: 8 . 7]
+        else "move the bytes as u8":
+        "tensormap.replace.tile.elemtype.global.b1024.b32 [%d0], 13;";
     TensorMapSwizzle96 "tensormap.replace with the 96-byte swizzle" [Only103a107a: 8 . 8]
         else "use swizzle 32, 64 or 128":
         "tensormap.replace.tile.swizzle_mode.global.b1024.b32 [%d0], 4;";

@@ -3,7 +3,9 @@
 //! [`Emit`] puts ops at one place with one location, and has a method for each op that lowering needs. Names are the
 //! upstream ops' own.
 mod ptx;
+mod tma;
 pub use ptx::{AsmOperand, Cmp, TmaLoad};
+pub use tma::Statement;
 
 use girih_ir::{
     kind::{I32, I64, Kind},

@@ -2,15 +2,17 @@
 //! has. `tile-verify-target` holds the rows against [`girih_core::target`].
 use super::{
     ops::{
-        index, kernel, mbarrier, memory, sync,
-        tma::{self, TmaLoad, TmaStore},
+        bulk, index, kernel, mbarrier, memory, sync,
+        tensormap_device::{self, MapField},
+        tma::{self, CopySpace, TmaLoad, TmaStore},
+        tma_modes::{self, TmaPrefetch, TmaReduce},
         wgmma::{self, Wgmma},
     },
-    types::TensorMapType,
+    types::{MapMode, TensorMapType},
 };
 use girih_core::{
     target::{Feature, LoadMode, Op, SharedSpace, StoreMode, Target},
-    tensor_map::Violation,
+    tensor_map::{Format, Violation},
     wgmma::Operand,
 };
 use girih_ir::{op::OpView, prelude::*};
@@ -58,6 +60,37 @@ pub const ROWS: &[(&str, Needs)] = &[
     ),
     (tma::BulkCommit::DEF.name, Needs::Fixed(&[one(Op::BulkGroup)])),
     (tma::BulkWait::DEF.name, Needs::Fixed(&[one(Op::BulkGroup)])),
+    (tma_modes::TmaReduce::DEF.name, Needs::By(tma_reduce)),
+    (tma_modes::TmaPrefetch::DEF.name, Needs::By(tma_prefetch)),
+    (
+        tma_modes::CreatePolicy::DEF.name,
+        Needs::Fixed(&[one(Op::CreatePolicy)]),
+    ),
+    (bulk::Remote::DEF.name, Needs::Fixed(&[one(Op::Mapa)])),
+    (bulk::BulkLoad::DEF.name, Needs::By(bulk_load)),
+    (bulk::BulkStore::DEF.name, Needs::By(bulk_store)),
+    (bulk::BulkSend::DEF.name, Needs::Fixed(&[one(Op::BulkToCluster)])),
+    (bulk::BulkReduce::DEF.name, Needs::By(bulk_reduce)),
+    (
+        bulk::BulkSendReduce::DEF.name,
+        Needs::Fixed(&[one(Op::BulkReduceCluster)]),
+    ),
+    (bulk::BulkPrefetch::DEF.name, Needs::By(bulk_prefetch)),
+    (tensormap_device::Replace::DEF.name, Needs::By(replace)),
+    (
+        tensormap_device::CpFenceProxy::DEF.name,
+        Needs::Fixed(&[one(Op::TensorMapCopyFence)]),
+    ),
+    (
+        tensormap_device::Acquire::DEF.name,
+        Needs::Fixed(&[one(Op::TensorMapFence)]),
+    ),
+    (
+        tensormap_device::Release::DEF.name,
+        Needs::Fixed(&[one(Op::TensorMapFence)]),
+    ),
+    // The map that it gives has its own limits, as one made by the launch.
+    (tensormap_device::At::DEF.name, Needs::Nothing),
     (mbarrier::Init::DEF.name, Needs::Fixed(&[one(Op::MbarrierInit)])),
     (mbarrier::Inval::DEF.name, Needs::Fixed(&[one(Op::MbarrierInit)])),
     (mbarrier::Arrive::DEF.name, Needs::Fixed(&[one(Op::MbarrierInit)])),
@@ -105,26 +138,115 @@ fn roles(op: OperationRef<'_, '_>) -> Vec<Feature> {
     }
 }
 
-/// Policies of copies are an operand of the copy; all but the usual one are written as constants.
-fn with_cache(mut features: Vec<Feature>, cache: Option<tma::CachePolicy>) -> Vec<Feature> {
-    if cache.is_some() {
+/// Policies of copies are an operand of the copy, whether written as constants or made.
+fn with_cache(mut features: Vec<Feature>, cached: bool) -> Vec<Feature> {
+    if cached {
         features.push(one(Op::CacheHint));
     }
     features
 }
 
+/// How a load or prefetch walks the tensor: the map's mode, unless the op gathers rows.
+fn load_mode(map: Value<'_, '_>, gather4: bool) -> LoadMode {
+    match TensorMapType::of(map.r#type()).map(|t| t.mode()) {
+        _ if gather4 => LoadMode::Gather4,
+        Some(MapMode::Im2col) => LoadMode::Im2col,
+        Some(MapMode::Im2colW) => LoadMode::Im2colW,
+        Some(MapMode::Im2colW128) => LoadMode::Im2colW128,
+        Some(MapMode::Tile) | None => LoadMode::Tile,
+    }
+}
+
+fn store_mode(map: Value<'_, '_>, scatter4: bool) -> StoreMode {
+    match TensorMapType::of(map.r#type()).map(|t| t.mode()) {
+        _ if scatter4 => StoreMode::Scatter4,
+        Some(MapMode::Im2col) => StoreMode::Im2colNoOffs,
+        Some(MapMode::Im2colW | MapMode::Im2colW128) => StoreMode::Im2colNoOffsW,
+        Some(MapMode::Tile) | None => StoreMode::Tile,
+    }
+}
+
 fn tma_load(op: OperationRef<'_, '_>) -> Vec<Feature> {
-    let load = Feature::TmaLoad {
-        mode: LoadMode::Tile,
-        space: SharedSpace::Cluster,
-        multicast: false,
-        cta_group: false,
+    let load = TmaLoad::from_op(op);
+    let feature = Feature::TmaLoad {
+        mode: load_mode(load.map(), load.gather4()),
+        space: match load.space() {
+            Some(CopySpace::Cta) => SharedSpace::Cta,
+            Some(CopySpace::Cluster) | None => SharedSpace::Cluster,
+        },
+        multicast: load.mask().is_some(),
+        cta_group: load.cta_group().is_some(),
     };
-    with_cache(vec![load], TmaLoad::from_op(op).cache())
+    with_cache(vec![feature], load.cache().is_some() || load.policy().is_some())
 }
 
 fn tma_store(op: OperationRef<'_, '_>) -> Vec<Feature> {
-    with_cache(vec![Feature::TmaStore(StoreMode::Tile)], TmaStore::from_op(op).cache())
+    let store = TmaStore::from_op(op);
+    let feature = Feature::TmaStore(store_mode(store.map(), store.scatter4()));
+    with_cache(vec![feature], store.cache().is_some() || store.policy().is_some())
+}
+
+fn tma_reduce(op: OperationRef<'_, '_>) -> Vec<Feature> {
+    let reduce = TmaReduce::from_op(op);
+    let format = TensorMapType::of(reduce.map().r#type()).and_then(|t| t.core_format());
+    let feature = Feature::TmaReduce {
+        mode: store_mode(reduce.map(), false),
+        op: reduce.kind().core(),
+        format: format.unwrap_or(Format::U32),
+    };
+    with_cache(vec![feature], reduce.cache().is_some() || reduce.policy().is_some())
+}
+
+fn tma_prefetch(op: OperationRef<'_, '_>) -> Vec<Feature> {
+    let prefetch = TmaPrefetch::from_op(op);
+    let feature = Feature::TmaPrefetch(load_mode(prefetch.map(), prefetch.gather4()));
+    with_cache(vec![feature], prefetch.cache().is_some() || prefetch.policy().is_some())
+}
+
+fn bulk_load(op: OperationRef<'_, '_>) -> Vec<Feature> {
+    let load = bulk::BulkLoad::from_op(op);
+    let feature = one(match (load.space(), load.mask()) {
+        (_, Some(_)) => Op::BulkLoadMulticast,
+        (Some(CopySpace::Cta), None) => Op::BulkLoadCta,
+        (Some(CopySpace::Cluster) | None, None) => Op::BulkLoadCluster,
+    });
+    with_cache(vec![feature], load.cache().is_some() || load.policy().is_some())
+}
+
+fn bulk_store(op: OperationRef<'_, '_>) -> Vec<Feature> {
+    let store = bulk::BulkStore::from_op(op);
+    let feature = one(match store.bytes() {
+        Some(_) => Op::BulkStoreMask,
+        None => Op::BulkStore,
+    });
+    with_cache(vec![feature], store.cache().is_some() || store.policy().is_some())
+}
+
+fn bulk_reduce(op: OperationRef<'_, '_>) -> Vec<Feature> {
+    let reduce = bulk::BulkReduce::from_op(op);
+    with_cache(
+        vec![one(Op::BulkReduceGlobal)],
+        reduce.cache().is_some() || reduce.policy().is_some(),
+    )
+}
+
+fn bulk_prefetch(op: OperationRef<'_, '_>) -> Vec<Feature> {
+    let prefetch = bulk::BulkPrefetch::from_op(op);
+    with_cache(
+        vec![one(Op::BulkPrefetch)],
+        prefetch.cache().is_some() || prefetch.policy().is_some(),
+    )
+}
+
+/// Some fields and codes are newer than the instruction.
+fn replace(op: OperationRef<'_, '_>) -> Vec<Feature> {
+    let replace = tensormap_device::Replace::from_op(op);
+    vec![one(match replace.field() {
+        MapField::SwizzleAtomicity => Op::TensorMapAtomicity,
+        MapField::SwizzleMode if replace.code() == Some(4) => Op::TensorMapSwizzle96,
+        MapField::Elemtype if replace.is_sub_byte() => Op::TensorMapSubByte,
+        _ => Op::TensorMapReplace,
+    })]
 }
 
 fn product(op: OperationRef<'_, '_>) -> Vec<Feature> {

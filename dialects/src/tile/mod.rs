@@ -12,6 +12,9 @@
 //! | [`ops::index`] | block, thread, warp and lane numbers |
 //! | [`ops::memory`] | shared allocations, slabs, fragments to and from memory |
 //! | [`ops::tma`] | tensor maps and copies with them |
+//! | [`ops::tma_modes`] | reductions and prefetches with tensor maps, cache policies |
+//! | [`ops::bulk`] | copies of contiguous bytes |
+//! | [`ops::tensormap_device`] | tensor maps that the device makes |
 //! | [`ops::mbarrier`] | barriers in shared memory |
 //! | [`ops::wgmma`] | warpgroup matrix products |
 //! | [`ops::sync`] | barriers and fences |
@@ -26,7 +29,7 @@ pub mod types;
 pub mod verify;
 
 use girih_ir::{dialect::Dialect, prelude::*};
-use ops::{index, kernel, mbarrier, memory, sync, tma, wgmma};
+use ops::{bulk, index, kernel, mbarrier, memory, sync, tensormap_device, tma, tma_modes, wgmma};
 
 /// The dialect, to be registered.
 pub static TILE: Dialect = Dialect {
@@ -53,6 +56,21 @@ pub static TILE: Dialect = Dialect {
         tma::PrefetchTensorMap::REGISTRATION,
         tma::BulkCommit::REGISTRATION,
         tma::BulkWait::REGISTRATION,
+        tma_modes::TmaReduce::REGISTRATION,
+        tma_modes::TmaPrefetch::REGISTRATION,
+        tma_modes::CreatePolicy::REGISTRATION,
+        bulk::Remote::REGISTRATION,
+        bulk::BulkLoad::REGISTRATION,
+        bulk::BulkStore::REGISTRATION,
+        bulk::BulkSend::REGISTRATION,
+        bulk::BulkReduce::REGISTRATION,
+        bulk::BulkSendReduce::REGISTRATION,
+        bulk::BulkPrefetch::REGISTRATION,
+        tensormap_device::Replace::REGISTRATION,
+        tensormap_device::CpFenceProxy::REGISTRATION,
+        tensormap_device::Acquire::REGISTRATION,
+        tensormap_device::Release::REGISTRATION,
+        tensormap_device::At::REGISTRATION,
         mbarrier::Init::REGISTRATION,
         mbarrier::Inval::REGISTRATION,
         mbarrier::Arrive::REGISTRATION,

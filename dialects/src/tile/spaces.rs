@@ -153,6 +153,15 @@ pub const GLOBAL_MEMREF: Constraint = Constraint::new("a memref in #tile.global"
 /// A memref in shared memory.
 pub const SHARED_MEMREF: Constraint = Constraint::new("a memref in #tile.shared", |t| shared_of(t).is_some());
 
+/// A memref in the shared memory of the cluster.
+pub const SHARED_CLUSTER_MEMREF: Constraint =
+    Constraint::new("a memref in #tile.shared_cluster", |t| is_shared_cluster(t));
+
+/// Whether a memref lies in the shared memory of the cluster.
+pub fn is_shared_cluster(t: Type<'_>) -> bool {
+    t.memory_space().is_some_and(|s| SharedCluster::of(s).is_some())
+}
+
 /// LLVM's number of an addressable space; `None` for other attributes, and for spaces that have no addresses.
 pub fn address_space(space: Attribute<'_>) -> Option<u32> {
     Some(match () {

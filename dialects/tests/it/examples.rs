@@ -133,12 +133,22 @@ fn every_spelling_of_a_parameter_round_trips() {
             .map(|l| format!("!tile.tensor_map<8x8xbf16, l2 = {l}>")),
     );
     for format in FormatOverride::ALL {
-        let element = if *format == FormatOverride::Unsigned {
-            "i32"
-        } else {
-            "f32"
+        let element = match format {
+            FormatOverride::Unsigned => "i32",
+            FormatOverride::B4x16P64 => "f4E2M1FN",
+            _ => "f32",
         };
-        types.push(format!("!tile.tensor_map<8x8x{element}, format = {format}>"));
+        types.push(format!("!tile.tensor_map<8x128x{element}, format = {format}>"));
+    }
+    for mode in MapMode::ALL {
+        let fields = match mode {
+            MapMode::Tile => "",
+            MapMode::Im2col => ", lower = [0, -1, 1], upper = [0, 1, -1]",
+            MapMode::Im2colW | MapMode::Im2colW128 => ", rank = 5, lower = [-1], upper = [1]",
+        };
+        types.push(format!(
+            "!tile.tensor_map<128x32xf32, swizzle = 128, mode = {mode}{fields}>"
+        ));
     }
     types.extend(
         Fragment::ALL

@@ -26,6 +26,7 @@
 //! *Needs* `tile-allocate-shared` to have run. *Refuses* memrefs of other spaces, shared memrefs with dynamic sizes, buffers
 //! past the kernel's shared memory, functions that are no instructions (`math.log`), and ops on laid-out tensors that are not
 //! elementwise. *Numbers* stay what they are: no reassociation, no contraction.
+mod bulk;
 mod elementwise;
 mod fragment;
 mod index;
@@ -94,6 +95,7 @@ impl Pass for ConvertTileToNvvm {
         fragment::patterns(c);
         mbarrier::patterns(c);
         tma::patterns(c);
+        bulk::patterns(c);
         wgmma::patterns(c);
         sync::patterns(c);
         roles::patterns(c);

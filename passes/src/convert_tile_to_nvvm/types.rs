@@ -1,7 +1,7 @@
 //! What types become.
 use girih_dialects::tile::{
     layouts::{elements_per_thread, layout_of},
-    spaces::{is_global, shared_of},
+    spaces::{is_global, is_shared_cluster, shared_of},
     types::{InFlightType, TensorMapType},
 };
 use girih_ir::{
@@ -63,6 +63,12 @@ pub fn type_converter() -> TypeConverter {
             if shared_of(t).is_some() {
                 return match t.shape() {
                     Some(s) if !s.contains(&DYNAMIC) => Converted::To(vec![pointer(t, 3)]),
+                    _ => Converted::Impossible,
+                };
+            }
+            if is_shared_cluster(t) {
+                return match t.shape() {
+                    Some(s) if !s.contains(&DYNAMIC) => Converted::To(vec![pointer(t, 7)]),
                     _ => Converted::Impossible,
                 };
             }

@@ -17,10 +17,7 @@ use super::{
     types::TensorMapType,
 };
 use arithmetic::{Number, binary};
-use girih_core::{
-    manifest::{BinaryOp, DEEPEST, Expr, TensorMapTemplate},
-    tensor_map::Mode,
-};
+use girih_core::manifest::{BinaryOp, DEEPEST, Expr, TensorMapTemplate};
 use girih_ir::{
     ext::{BlockExt, DYNAMIC},
     op::OpView,
@@ -313,22 +310,30 @@ fn map<'c: 'a, 'a>(op: OperationRef<'c, 'a>, view: &View) -> Result<Host<'c, 'a>
                 .to_owned(),
         );
     }
+    // Elements smaller than a byte are packed in bytes: sizes and strides of the memref count those.
+    let packed = format.is_sub_byte();
     let bits = format.global_bits() as i64;
-    let bytes = |stride: &Expr| binary(BinaryOp::Mul, stride.clone(), Expr::Const(bits / 8));
+    let bytes = |stride: &Expr| match packed {
+        true => stride.clone(),
+        false => binary(BinaryOp::Mul, stride.clone(), Expr::Const(bits / 8)),
+    };
+    let mut dims: Vec<Expr> = view.sizes.iter().rev().cloned().collect();
+    if let (true, Some(inner)) = (packed, dims.first_mut()) {
+        let all = binary(BinaryOp::Mul, inner.clone(), Expr::Const(8));
+        *inner = binary(BinaryOp::DivU, all, Expr::Const(bits));
+    }
     Ok(Host::Map(HostMap {
         op,
         template: TensorMapTemplate {
             arg: view.arg,
             offset: Expr::Const(0),
             format,
-            dims: view.sizes.iter().rev().cloned().collect(),
+            dims,
             strides: view.strides.iter().rev().skip(1).map(bytes).collect(),
-            mode: Mode::Tiled {
-                box_dims: map.box_dims(),
-            },
+            mode: map.core_mode(),
             element_strides: map.traversal(),
             interleave: map.core_interleave(),
-            swizzle: map.mode(),
+            swizzle: map.permutation(),
             fill: map.core_fill(),
             l2_promotion: map.core_l2(),
         },

@@ -1,9 +1,13 @@
 //! The dialect's ops, by family.
+pub mod bulk;
 pub mod index;
 pub mod kernel;
 mod kernel_rules;
 pub mod mbarrier;
 pub mod memory;
 pub mod sync;
+pub mod tensormap_device;
 pub mod tma;
+pub mod tma_modes;
+pub mod tma_rules;
 pub mod wgmma;

@@ -1,21 +1,30 @@
-//! Tensor maps and the copies that use them (PTX ISA 9.4 sections 5.5 and 9.7.10.28). One op is one instruction.
+//! Tensor maps, and loads and stores that use them (PTX ISA 9.4 sections 5.5 and 9.7.10.28). One op is one instruction.
+//! How a copy walks the tensor is the map's mode; gather4 and scatter4 are said at the op.
 use super::{
     super::{
-        spaces::{GLOBAL_MEMREF, SHARED_MEMREF, shared_of},
-        types::{FormatOverride, MBARRIERS, TENSOR_MAP, TensorMapType},
-        verify::{element_bits, enclosing, index_count, is_contiguous, memref_bytes, on_device},
+        spaces::{GLOBAL_MEMREF, SHARED_MEMREF},
+        types::{MBARRIERS, TENSOR_MAP, TensorMapType},
+        verify::{element_bits, enclosing, on_device},
     },
     kernel::Kernel,
     mbarrier::check_barrier,
-    memory::known_alignment,
+    tma_rules::{Walk, no_negative_start, one_policy, store_rules, transfer},
 };
 use girih_core::tensor_map::{Candidate, Caps};
-use girih_ir::{attr_enum, constraint::INDEX, ext::DYNAMIC, kind::I64, op, op::OpView, prelude::*};
+use girih_ir::{
+    attr_enum,
+    constraint::{I16, I64 as POLICY, INDEX},
+    ext::DYNAMIC,
+    kind::I64,
+    op,
+    op::OpView,
+    prelude::*,
+};
 
 op! {
     /// Makes a tensor map of a memref, on the host. Its innermost dimension has stride 1; `memref.transpose` brings the
     /// dimension with stride 1 innermost. The launcher checks what is known only then (addresses and strides on 16 bytes)
-    /// and encodes the map; a memref with an empty dimension gets none.
+    /// and encodes the map; a memref with an empty dimension gets none. Elements of 4 and 6 bits are packed in a memref of i8.
     ///
     /// ```mlir
     /// tile.kernel @k(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>) threads(32) launch {
@@ -43,15 +52,25 @@ fn verify_map<'c>(m: MakeTensorMap<'c, 'c>) -> Res {
     let map = TensorMapType::of(m.map().r#type()).expect("checked by the constraint");
     let shape = t.shape().unwrap_or_default();
     let (_, element) = map.tile();
-    if Some(element) != t.element_type() {
-        errors.op(&op, format!("the map {map} must have the element type of {t}"));
+    let packed = map.core_format().filter(|f| f.is_sub_byte());
+    match packed {
+        Some(_) if t.element_type().is_none_or(|e| e.to_string() != "i8") => {
+            errors.op(
+                &op,
+                format!("the map {map} packs its elements in bytes, so that it needs a memref of i8, found {t}"),
+            );
+        }
+        None if Some(element) != t.element_type() => {
+            errors.op(&op, format!("the map {map} must have the element type of {t}"));
+        }
+        _ => {}
     }
-    if map.rank() != shape.len() {
+    if map.dimensions() != shape.len() {
         errors.op(
             &op,
             format!(
                 "the map {map} has {} dimensions, but {t} has {}",
-                map.rank(),
+                map.dimensions(),
                 shape.len()
             ),
         );
@@ -79,7 +98,10 @@ fn verify_map<'c>(m: MakeTensorMap<'c, 'c>) -> Res {
     }
     let known = |v: i64| (v != DYNAMIC).then_some(v as u64);
     let bytes = element_bits(t).unwrap_or(8) / 8;
-    let dims = shape.iter().rev().map(|d| known(*d)).collect();
+    let mut dims: Vec<Option<u64>> = shape.iter().rev().map(|d| known(*d)).collect();
+    if let (Some(format), Some(Some(inner))) = (packed, dims.first_mut()) {
+        *inner = inner.saturating_mul(8) / format.global_bits();
+    }
     let byte_strides = strides
         .iter()
         .rev()
@@ -120,10 +142,29 @@ impl CachePolicy {
     }
 }
 
+attr_enum! {
+    /// Through which window a load names its destination.
+    pub enum CopySpace("a shared state space") {
+        /// `.shared::cta`: the block's own memory.
+        Cta = "cta",
+        /// `.shared::cluster`: the memory of all blocks of the cluster, the block's own included.
+        Cluster = "cluster",
+    }
+}
+
 op! {
-    /// Copies a box from global to shared memory: `cp.async.bulk.tensor`, tile mode. One thread issues it. Coordinates are
-    /// those of the box's first element, outermost first; they may be negative or past the end, and what lies outside reads
-    /// as the map's fill. The box's bytes (all of them, fill included) are counted on the mbarrier.
+    /// Copies from global to shared memory: `cp.async.bulk.tensor`. One thread issues it. Coordinates are those of the first
+    /// element, outermost first; they may be negative or past the end, and what lies outside reads as the map's fill. The
+    /// bytes of the box (all of them, fill included) are counted on the mbarrier.
+    ///
+    /// | clause | meaning |
+    /// |---|---|
+    /// | `gather4` | four rows: coordinates are the rows, then the column; the map's box has one row |
+    /// | `offsets(...)` | mode im2col: the filter tap, one i16 for each spatial dimension, outermost first. Along W: `halo` (pixels after the column, or after each 32 of 128), then the shift in W |
+    /// | `multicast` | i16 mask of the cluster's blocks that get the box, each at the same offset, with its own mbarrier |
+    /// | `cta_group` | 1 or 2: whose mbarrier counts, in pairs of blocks |
+    /// | `space` | `cta` or `cluster` (the default), as PTX spells it |
+    /// | `cache`, `policy` | a fixed cache policy, or one that `tile.create_policy` made |
     ///
     /// ```mlir
     /// tile.kernel @k(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>) threads(32) launch {
@@ -137,20 +178,55 @@ op! {
     ///   tile.tma.load %map[%c0, %c0], %m, %bar[] : !tile.tensor_map<128x64xbf16, swizzle = 128>, memref<128x64xbf16, #tile.shared<swizzle = 128>>, memref<!tile.mbarrier, #tile.shared>
     /// }
     /// ```
+    ///
+    /// A filter tap of a convolution, for two blocks:
+    ///
+    /// ```mlir
+    /// tile.kernel @k(%A: memref<?x?x?x?xbf16, strided<[?, ?, ?, 1]>, #tile.global>) threads(32) launch {
+    ///   %c1 = arith.constant 1 : index
+    ///   %map = tile.tensor_map %A : memref<?x?x?x?xbf16, strided<[?, ?, ?, 1]>, #tile.global> -> !tile.tensor_map<64x64xbf16, swizzle = 128, mode = im2col, lower = [-1, -1], upper = [-1, -1]>
+    ///   tile.grid %c1, %c1, %c1 args(%map : !tile.tensor_map<64x64xbf16, swizzle = 128, mode = im2col, lower = [-1, -1], upper = [-1, -1]>)
+    /// } body args(%map: !tile.tensor_map<64x64xbf16, swizzle = 128, mode = im2col, lower = [-1, -1], upper = [-1, -1]>) {
+    ///   %c0 = arith.constant 0 : index
+    ///   %both = arith.constant 3 : i16
+    ///   %r = arith.constant 2 : i16
+    ///   %m = tile.alloc : memref<64x64xbf16, #tile.shared<swizzle = 128>>
+    ///   %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+    ///   tile.tma.load %map[%c0, %c0, %c0, %c0], %m, %bar[] offsets(%r, %r) multicast %both cache evict_last : !tile.tensor_map<64x64xbf16, swizzle = 128, mode = im2col, lower = [-1, -1], upper = [-1, -1]>, memref<64x64xbf16, #tile.shared<swizzle = 128>>, memref<!tile.mbarrier, #tile.shared>
+    /// }
+    /// ```
     pub struct TmaLoad = "tile.tma.load" {
         operands {
             map: one(TENSOR_MAP), coords: variadic(INDEX),
             destination: one(SHARED_MEMREF),
             barrier: one(MBARRIERS), barrier_indices: variadic(INDEX),
+            offsets: variadic(I16), mask: optional(I16), policy: optional(POLICY),
         }
-        attributes { cache: optional(CachePolicy) }
+        attributes {
+            gather4: unit,
+            cta_group: optional(I64),
+            space: optional(CopySpace),
+            cache: optional(CachePolicy),
+        }
         effects [write destination, write barrier, read, write]
-        format "$map `[` $coords `]` `,` $destination `,` $barrier `[` $barrier_indices `]` (`cache` $cache^)? attr-dict `:` type($map) `,` type($destination) `,` type($barrier)"
+        format "$map `[` $coords `]` `,` $destination `,` $barrier `[` $barrier_indices `]` (`gather4` $gather4^)? (`offsets` `(` $offsets^ `)`)? (`multicast` $mask^)? (`cta_group` $cta_group^)? (`space` $space^)? (`cache` $cache^)? (`policy` $policy^)? attr-dict `:` type($map) `,` type($destination) `,` type($barrier)"
         hooks {
             fn verify(self) -> Res {
-                let mut errors = Errors::default();
-                transfer(self.op(), &mut errors, self.map(), &self.coords(), self.destination());
-                check_barrier(self.op(), &mut errors, self.barrier(), &self.barrier_indices());
+                let (op, mut errors) = (self.op(), Errors::default());
+                let walk = Walk { four_rows: self.gather4(), offsets: &self.offsets() };
+                transfer(op, &mut errors, self.map(), &self.coords(), self.destination(), &walk);
+                check_barrier(op, &mut errors, self.barrier(), &self.barrier_indices());
+                if let Some(n) = self.cta_group().filter(|n| ![1, 2].contains(n)) {
+                    errors.op(&op, format!("cta_group = {n}, but a group is 1 or 2 blocks"));
+                }
+                let cta = self.space() == Some(CopySpace::Cta);
+                if cta && self.mask().is_some() {
+                    errors.op(&op, "a multicast writes to the blocks of a cluster, but the destination is named through shared::cta; leave `space cta` out");
+                }
+                if cta && self.cta_group().is_some() {
+                    errors.op(&op, "cta_group belongs to loads to shared::cluster; leave `space cta` out");
+                }
+                one_policy(op, &mut errors, self.cache().is_some(), self.policy().is_some());
                 errors.result()
             }
         }
@@ -158,10 +234,13 @@ op! {
 }
 
 op! {
-    /// Copies a box from shared to global memory: `cp.async.bulk.tensor`, tile mode. One thread issues it, after a
+    /// Copies from shared to global memory: `cp.async.bulk.tensor`. One thread issues it, after a
     /// `tile.fence proxy_async_shared` in the threads that wrote the source. It completes in the thread's bulk group.
     /// Coordinates are not negative. What lies past the end is dropped, except that each row is written up to a multiple of
     /// 16 bytes: rows must end on one, or `overwrite` accepts up to 15 more bytes.
+    ///
+    /// With a map of mode im2col it stores pixels (`im2col_no_offs`), along W with mode im2col_w. `scatter4` stores four rows
+    /// of a map whose box has one: coordinates are the rows, then the column.
     ///
     /// ```mlir
     /// tile.kernel @k(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>) threads(32) launch {
@@ -177,86 +256,21 @@ op! {
     /// }
     /// ```
     pub struct TmaStore = "tile.tma.store" {
-        operands { source: one(SHARED_MEMREF), map: one(TENSOR_MAP), coords: variadic(INDEX) }
-        attributes { cache: optional(CachePolicy), overwrite: unit }
+        operands { source: one(SHARED_MEMREF), map: one(TENSOR_MAP), coords: variadic(INDEX), policy: optional(POLICY) }
+        attributes { scatter4: unit, cache: optional(CachePolicy), overwrite: unit }
         effects [read source, read, write]
-        format "$source `,` $map `[` $coords `]` (`cache` $cache^)? (`overwrite` $overwrite^)? attr-dict `:` type($source) `,` type($map)"
+        format "$source `,` $map `[` $coords `]` (`scatter4` $scatter4^)? (`cache` $cache^)? (`policy` $policy^)? (`overwrite` $overwrite^)? attr-dict `:` type($source) `,` type($map)"
         hooks {
             fn verify(self) -> Res {
-                let mut errors = Errors::default();
-                transfer(self.op(), &mut errors, self.map(), &self.coords(), self.source());
-                for (i, c) in self.coords().iter().enumerate() {
-                    if let Some(v) = c.constant_int().filter(|v| *v < 0) {
-                        errors.op(&self.op(), format!("coordinate #{i} is {v}, but a store cannot start outside the tensor (an illegal instruction on the GPU); clip the box"));
-                    }
-                }
+                let (op, mut errors) = (self.op(), Errors::default());
+                let walk = Walk { four_rows: self.scatter4(), offsets: &[] };
+                transfer(op, &mut errors, self.map(), &self.coords(), self.source(), &walk);
+                no_negative_start(op, &mut errors, &self.coords());
+                store_rules(op, &mut errors, self.map(), self.overwrite());
+                one_policy(op, &mut errors, self.cache().is_some(), self.policy().is_some());
                 errors.result()
             }
         }
-    }
-}
-
-/// What loads and stores have in common.
-fn transfer<'c>(
-    op: OperationRef<'c, 'c>,
-    errors: &mut Errors,
-    map: Value<'c, 'c>,
-    coords: &[Value<'c, 'c>],
-    shared: Value<'c, 'c>,
-) {
-    errors.merge(on_device(op));
-    let map = TensorMapType::of(map.r#type()).expect("checked by the constraint");
-    let memory = shared.r#type();
-    if !is_contiguous(memory) {
-        errors.op(
-            &op,
-            format!("a tensor copy fills contiguous shared memory, found {memory}; take a part with tile.slab"),
-        );
-        return;
-    }
-    index_count(op, errors, "the tensor map", map.rank(), coords.len());
-    if map.format() == FormatOverride::Natural && Some(map.tile().1) != memory.element_type() {
-        errors.op(
-            &op,
-            format!("the shared memref {memory} must have the element type of {map}"),
-        );
-    }
-    let space = shared_of(memory).expect("checked by the constraint");
-    if space.mode() != map.mode() {
-        let m = format!(
-            "the map has swizzle {}, but the shared memref has {}; give both the same, else rows come out permuted",
-            map.mode().name(),
-            space.mode().name()
-        );
-        errors.op(&op, m);
-    }
-    let image = map.image();
-    let bytes = memref_bytes(memory);
-    if bytes.is_none_or(|b| b != image.image_bytes()) {
-        let found = bytes.map_or("an unknown number of".to_owned(), |b| b.to_string());
-        let m = format!(
-            "a box is {} bytes of shared memory, but {memory} is {found}",
-            image.image_bytes()
-        );
-        errors.op(&op, m);
-    }
-    let align = known_alignment(shared);
-    if align < 128 {
-        let m = format!(
-            "the shared address is a multiple of {align} bytes only, but tensor copies need 128; make each slab a multiple of 128 bytes, or say align = 128 where it is allocated"
-        );
-        errors.op(&op, m);
-    }
-    if let Some(element) = image.format.bytes()
-        && image.interleave == girih_core::tensor_map::Interleave::None
-        && let Some(v) = coords.last().and_then(|c| c.constant_int())
-        && let bytes = i128::from(v) * i128::from(element)
-        && bytes % 16 != 0
-    {
-        let m = format!(
-            "the innermost coordinate is {v} elements, {bytes} bytes, but must lie on 16 bytes (an illegal instruction on the GPU)"
-        );
-        errors.op(&op, m);
     }
 }
 

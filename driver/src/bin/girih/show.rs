@@ -28,7 +28,7 @@ pub struct Doctor {
 pub fn targets(args: &Targets) -> Result<()> {
     if args.json {
         let entry = |target: Target| {
-            json!({"target": target.to_string(), "ptx": target.first_ptx().to_string(), "compiles": target.in_llvm(),
+            json!({"target": target.to_string(), "ptx": target.first_ptx().to_string(), "compiles": true,
                    "dynamic_shared_bytes": target.dynamic_shared_bytes(), "warps_per_sm": target.warps_per_sm(),
                    "tensor_maps": target.tensor_map_caps().is_some()})
         };
@@ -53,7 +53,7 @@ pub fn targets(args: &Targets) -> Result<()> {
             line.push_str("  (default)");
         }
         if !target.in_llvm() {
-            line.push_str("  (no code: LLVM 22 does not know it)");
+            line.push_str("  (LLVM 22 does not know it: the code is that of sm_100)");
         }
         text.push_str(&line);
         text.push('\n');

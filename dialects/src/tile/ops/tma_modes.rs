@@ -1,0 +1,186 @@
+//! Tensor reductions and prefetches, and cache policies (PTX ISA 9.4 section 9.7.10.28). One op is one instruction.
+use super::{
+    super::{
+        spaces::SHARED_MEMREF,
+        types::{TENSOR_MAP, TensorMapType},
+        verify::on_device,
+    },
+    tma::CachePolicy,
+    tma_rules::{Walk, no_negative_start, one_policy, store_rules, transfer, walks},
+};
+use girih_core::target::ReduceOp;
+use girih_ir::{
+    attr_enum,
+    constraint::{F32, I16, I64 as POLICY, INDEX},
+    op,
+    prelude::*,
+};
+
+attr_enum! {
+    /// What a reduction does with each element of its destination.
+    pub enum Reduction("a reduction") {
+        /// Their sum.
+        Add = "add",
+        /// The smaller.
+        Min = "min",
+        /// The larger.
+        Max = "max",
+        /// The destination plus 1, or 0 where it has reached the source.
+        Inc = "inc",
+        /// The destination minus 1, or the source where it is 0 or past the source.
+        Dec = "dec",
+        /// Bits of both.
+        And = "and",
+        /// Bits of either.
+        Or = "or",
+        /// Bits of one.
+        Xor = "xor",
+    }
+}
+
+impl Reduction {
+    /// The operator, as the core crate has it.
+    pub const fn core(self) -> ReduceOp {
+        match self {
+            Reduction::Add => ReduceOp::Add,
+            Reduction::Min => ReduceOp::Min,
+            Reduction::Max => ReduceOp::Max,
+            Reduction::Inc => ReduceOp::Inc,
+            Reduction::Dec => ReduceOp::Dec,
+            Reduction::And => ReduceOp::And,
+            Reduction::Or => ReduceOp::Or,
+            Reduction::Xor => ReduceOp::Xor,
+        }
+    }
+}
+
+op! {
+    /// Combines shared memory into global memory, element by element, each atomically: `cp.reduce.async.bulk.tensor`. Modes,
+    /// coordinates, row ends and completion are those of `tile.tma.store`; there is no scatter4.
+    ///
+    /// | operator | formats |
+    /// |---|---|
+    /// | `add` | u32, s32, u64, f16, bf16, f32, f32_ftz |
+    /// | `min` `max` | u32, s32, u64, s64, f16, bf16 |
+    /// | `inc` `dec` | u32 |
+    /// | `and` `or` `xor` | 32 and 64 bits |
+    ///
+    /// ```mlir
+    /// tile.kernel @k(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(32) launch {
+    ///   %c1 = arith.constant 1 : index
+    ///   %map = tile.tensor_map %A : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> !tile.tensor_map<64x32xf32>
+    ///   tile.grid %c1, %c1, %c1 args(%map : !tile.tensor_map<64x32xf32>)
+    /// } body args(%map: !tile.tensor_map<64x32xf32>) {
+    ///   %c0 = arith.constant 0 : index
+    ///   %m = tile.alloc : memref<64x32xf32, #tile.shared>
+    ///   tile.tma.reduce add %m, %map[%c0, %c0] : memref<64x32xf32, #tile.shared>, !tile.tensor_map<64x32xf32>
+    ///   tile.bulk.commit
+    ///   tile.bulk.wait 0
+    /// }
+    /// ```
+    pub struct TmaReduce = "tile.tma.reduce" {
+        operands { source: one(SHARED_MEMREF), map: one(TENSOR_MAP), coords: variadic(INDEX), policy: optional(POLICY) }
+        attributes { kind: required(Reduction), cache: optional(CachePolicy), overwrite: unit }
+        effects [read source, read, write]
+        format "$kind $source `,` $map `[` $coords `]` (`cache` $cache^)? (`policy` $policy^)? (`overwrite` $overwrite^)? attr-dict `:` type($source) `,` type($map)"
+        hooks {
+            fn verify(self) -> Res {
+                let (op, mut errors) = (self.op(), Errors::default());
+                transfer(op, &mut errors, self.map(), &self.coords(), self.source(), &Walk { four_rows: false, offsets: &[] });
+                no_negative_start(op, &mut errors, &self.coords());
+                store_rules(op, &mut errors, self.map(), self.overwrite());
+                one_policy(op, &mut errors, self.cache().is_some(), self.policy().is_some());
+                let map = TensorMapType::of(self.map().r#type()).expect("checked by the constraint");
+                let (kind, formats) = (self.kind(), self.kind().core().formats());
+                if let Some(format) = map.core_format().filter(|f| !formats.contains(f)) {
+                    let takes: Vec<_> = formats.iter().map(|f| f.name()).collect();
+                    let m = format!("the map holds {}, but {kind} takes {}{}", format.name(), takes.join(", "), unsigned_hint(kind));
+                    errors.op(&op, m);
+                }
+                errors.result()
+            }
+        }
+    }
+}
+
+fn unsigned_hint(kind: Reduction) -> &'static str {
+    match kind {
+        Reduction::Inc | Reduction::Dec => "; write i32 with format = unsigned",
+        _ => "",
+    }
+}
+
+op! {
+    /// Brings what a load would read into L2: `cp.async.bulk.prefetch.tensor`. Coordinates, `gather4` and `offsets` are those
+    /// of `tile.tma.load`.
+    ///
+    /// ```mlir
+    /// tile.kernel @k(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(32) launch {
+    ///   %c1 = arith.constant 1 : index
+    ///   %map = tile.tensor_map %A : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> !tile.tensor_map<64x32xf32>
+    ///   tile.grid %c1, %c1, %c1 args(%map : !tile.tensor_map<64x32xf32>)
+    /// } body args(%map: !tile.tensor_map<64x32xf32>) {
+    ///   %c0 = arith.constant 0 : index
+    ///   tile.tma.prefetch %map[%c0, %c0] cache evict_last : !tile.tensor_map<64x32xf32>
+    /// }
+    /// ```
+    pub struct TmaPrefetch = "tile.tma.prefetch" {
+        operands { map: one(TENSOR_MAP), coords: variadic(INDEX), offsets: variadic(I16), policy: optional(POLICY) }
+        attributes { gather4: unit, cache: optional(CachePolicy) }
+        effects [read, write]
+        format "$map `[` $coords `]` (`gather4` $gather4^)? (`offsets` `(` $offsets^ `)`)? (`cache` $cache^)? (`policy` $policy^)? attr-dict `:` type($map)"
+        hooks {
+            fn verify(self) -> Res {
+                let (op, mut errors) = (self.op(), Errors::default());
+                errors.merge(on_device(op));
+                let map = TensorMapType::of(self.map().r#type()).expect("checked by the constraint");
+                walks(op, &mut errors, map, &self.coords(), &Walk { four_rows: self.gather4(), offsets: &self.offsets() });
+                one_policy(op, &mut errors, self.cache().is_some(), self.policy().is_some());
+                errors.result()
+            }
+        }
+    }
+}
+
+attr_enum! {
+    /// Priority of lines in L2.
+    pub enum Priority("an eviction priority") {
+        /// They go last.
+        EvictLast = "evict_last",
+        /// As usual.
+        EvictNormal = "evict_normal",
+        /// They go first.
+        EvictFirst = "evict_first",
+        /// As they were.
+        EvictUnchanged = "evict_unchanged",
+    }
+}
+
+op! {
+    /// A cache policy for copies: `primary` for a fraction of the accesses, `secondary` (evict_unchanged where it is left out)
+    /// for the others: `createpolicy.fractional`.
+    ///
+    /// ```mlir
+    /// %half = arith.constant 0.5 : f32
+    /// %policy = tile.create_policy evict_first %half else evict_unchanged
+    /// ```
+    pub struct CreatePolicy = "tile.create_policy" {
+        operands { fraction: one(F32) }
+        results { policy: one(POLICY) }
+        attributes { primary: required(Priority), secondary: optional(Priority) }
+        effects pure
+        format "$primary $fraction (`else` $secondary^)? attr-dict"
+        hooks {
+            fn verify(self) -> Res {
+                on_device(self.op())?;
+                match self.secondary() {
+                    Some(other @ (Priority::EvictLast | Priority::EvictNormal)) => Diag::op(
+                        &self.op(),
+                        format!("the other accesses are {other}, but may be evict_first or evict_unchanged"),
+                    ).report(),
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+}

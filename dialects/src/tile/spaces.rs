@@ -155,7 +155,7 @@ pub const SHARED_MEMREF: Constraint = Constraint::new("a memref in #tile.shared"
 
 /// A memref in the shared memory of the cluster.
 pub const SHARED_CLUSTER_MEMREF: Constraint =
-    Constraint::new("a memref in #tile.shared_cluster", |t| is_shared_cluster(t));
+    Constraint::new("a memref in #tile.shared_cluster", is_shared_cluster);
 
 /// Whether a memref lies in the shared memory of the cluster.
 pub fn is_shared_cluster(t: Type<'_>) -> bool {

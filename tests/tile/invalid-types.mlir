@@ -111,8 +111,8 @@ func.func private @f(!tile.tensor_map<?x16xi8>)
 
 // -----
 
-// expected-error@below {{a tensor map cannot hold i4 with format = natural; it holds i8, i16, i32, i64, f16, bf16, f32, f64, and 8-bit floats as bytes}}
-func.func private @f(!tile.tensor_map<16xi4>)
+// expected-error@below {{a tensor map cannot hold i2 with format = natural; it holds i8, i16, i32, i64, f16, bf16, f32, f64, 8-bit floats as bytes, and i4, f4E2M1FN, f6E2M3FN, f6E3M2FN}}
+func.func private @f(!tile.tensor_map<16xi2>)
 
 // -----
 

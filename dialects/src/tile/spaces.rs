@@ -154,8 +154,7 @@ pub const GLOBAL_MEMREF: Constraint = Constraint::new("a memref in #tile.global"
 pub const SHARED_MEMREF: Constraint = Constraint::new("a memref in #tile.shared", |t| shared_of(t).is_some());
 
 /// A memref in the shared memory of the cluster.
-pub const SHARED_CLUSTER_MEMREF: Constraint =
-    Constraint::new("a memref in #tile.shared_cluster", is_shared_cluster);
+pub const SHARED_CLUSTER_MEMREF: Constraint = Constraint::new("a memref in #tile.shared_cluster", is_shared_cluster);
 
 /// Whether a memref lies in the shared memory of the cluster.
 pub fn is_shared_cluster(t: Type<'_>) -> bool {

@@ -16,9 +16,10 @@
 //! of the swizzle (1024, 512 or 256 bytes), 128 without one, which tensor copies need, 8 for mbarriers, or more where the
 //! space says `align`. The same kernel always gets the same offsets.
 //!
-//! Needs a target, and that a block's shared memory starts on 1024 bytes, which launchers guarantee. Refuses offsets by
-//! hand that overlap, an `align` past 1024, and kernels that need more than the target has; that error names each buffer.
-//! A `tile.alloc` outside kernels gets a remark. With `report`, a remark for each kernel lists its buffers.
+//! Needs a target, and that a block's shared memory starts on 1024 bytes, which `convert-tile-to-nvvm` asks for with the
+//! alignment of its symbol. Refuses offsets by hand that overlap, an `align` past 1024, and kernels that need more than the
+//! target has; that error names each buffer. A `tile.alloc` outside kernels gets a remark. With `report`, a remark for each
+//! kernel lists its buffers.
 use crate::verify_target::required_target;
 use girih_dialects::tile::{
     ops::{

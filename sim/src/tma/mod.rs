@@ -17,6 +17,8 @@
 pub mod copy;
 pub mod descriptor;
 pub mod flat;
+#[cfg(test)]
+mod formula;
 pub mod geometry;
 pub mod image;
 pub mod reduce;

@@ -7,6 +7,7 @@ use crate::ptx::{self, PtxError};
 use crate::texture::{Objects, Surface, Texture};
 use crate::tma;
 use girih_core::device::{Buffer, Device, DeviceError, Launch, ModuleId, Result};
+use girih_core::target::Target;
 use girih_core::tensor_map::TensorMap;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
@@ -24,7 +25,7 @@ struct Module {
     allocations: Vec<u64>,
 }
 
-/// A GPU of target `sm_90a` in software.
+/// A GPU in software, of target `sm_90a` unless it is asked to be another.
 #[derive(Default)]
 pub struct Simulator {
     memory: GlobalMemory,
@@ -34,6 +35,7 @@ pub struct Simulator {
     executed: u64,
     printed: String,
     shows_output: bool,
+    target: Option<Target>,
 }
 
 fn fault(fault: Fault) -> DeviceError {
@@ -69,6 +71,11 @@ impl Simulator {
     /// What kernels printed so far (`vprintf`), threads of a warp in order, warps as they came.
     pub fn output(&self) -> &str {
         &self.printed
+    }
+
+    /// Takes programs for `target` from now on: the copies of later targets are known, their tensor cores are not.
+    pub fn set_target(&mut self, target: Target) {
+        self.target = Some(target);
     }
 
     /// Limits the warp instructions of each launch; a launch that reaches the limit fails with
@@ -234,7 +241,7 @@ impl Device for Simulator {
     }
 
     fn target(&self) -> String {
-        "sm_90a".to_owned()
+        self.target.unwrap_or(Target::SM_90A).to_string()
     }
 
     fn allocate(&mut self, bytes: usize) -> Result<Buffer> {

@@ -154,6 +154,46 @@ impl Region {
     }
 }
 
+/// One allocation.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// Address of the first byte.
+    pub base: u64,
+    /// Whether the program may write it.
+    pub writable: bool,
+    region: &'a Region,
+}
+
+impl View<'_> {
+    /// Whether bytes at an offset lie inside.
+    #[inline]
+    pub fn holds(&self, offset: u64, bytes: u64) -> bool {
+        offset < self.region.bytes && bytes <= self.region.bytes - offset
+    }
+
+    /// Loads 1, 2, 4 or 8 bytes inside, at a multiple of their number.
+    #[inline]
+    pub fn load(&self, offset: u64, bytes: u64) -> u64 {
+        let word = self.region.words[(offset / 8) as usize].load(Ordering::Acquire) >> (offset % 8 * 8);
+        if bytes == 8 {
+            word
+        } else {
+            word & ((1 << (bytes * 8)) - 1)
+        }
+    }
+
+    /// Stores 1, 2, 4 or 8 bytes inside, at a multiple of their number.
+    #[inline]
+    pub fn store(&self, offset: u64, bytes: u64, value: u64) {
+        if bytes == 8 {
+            self.region.words[(offset / 8) as usize].store(value, Ordering::Release);
+        } else {
+            let (index, skip) = ((offset / 8) as usize, (offset % 8) as usize);
+            self.region.merge(index, skip, &value.to_le_bytes()[..bytes as usize]);
+        }
+    }
+}
+
 /// All global, constant and kernel-parameter memory of a simulated device.
 pub struct GlobalMemory {
     /// Sorted by base address.
@@ -271,6 +311,18 @@ impl GlobalMemory {
             word
         } else {
             word & ((1 << (bytes * 8)) - 1)
+        })
+    }
+
+    /// The allocation that an address is in.
+    #[inline]
+    pub fn view(&self, addr: u64) -> Option<View<'_>> {
+        let index = self.regions.partition_point(|region| region.base <= addr);
+        let region = &self.regions[index.checked_sub(1)?];
+        (addr < region.end()).then(|| View {
+            base: region.base,
+            writable: region.access == Access::ReadWrite,
+            region,
         })
     }
 

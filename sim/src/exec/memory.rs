@@ -125,9 +125,11 @@ impl Warp {
     /// `ld`
     pub(super) fn load(&mut self, cx: &mut Context<'_, '_>, access: &Access, active: u32) -> Result<(), Fault> {
         let addresses = self.addresses(cx, &access.address, access.space);
+        if self.load_together(cx, access, &addresses, active) {
+            return Ok(());
+        }
         let size = usize::from(access.bytes);
         let total = size * access.values.len();
-        let pool = &cx.grid.program.pool;
         debug_assert!(total <= MOST);
         for l in lanes(active) {
             self.lane = l;
@@ -150,7 +152,6 @@ impl Warp {
                 }
                 _ => cx.grid.memory.read(addr, &mut buffer[..total])?,
             }
-            let _ = pool;
             let regs = &mut self.frame_mut().regs;
             for (i, value) in access.values.iter().enumerate() {
                 let part = &buffer[i * size..];
@@ -174,10 +175,13 @@ impl Warp {
     /// `st`
     pub(super) fn store(&mut self, cx: &mut Context<'_, '_>, access: &Access, active: u32) -> Result<(), Fault> {
         let addresses = self.addresses(cx, &access.address, access.space);
+        cx.cluster.effects += 1;
+        if self.store_together(cx, access, &addresses, active) {
+            return Ok(());
+        }
         let size = usize::from(access.bytes);
         let total = size * access.values.len();
         let pool = &cx.grid.program.pool;
-        cx.cluster.effects += 1;
         for l in lanes(active) {
             self.lane = l;
             let (space, addr) = resolve(access.space, addresses[l]);

@@ -7,6 +7,7 @@ mod asynchronous;
 mod atomic;
 mod barrier;
 mod call;
+mod coalesced;
 mod collective;
 mod launch;
 mod memory;

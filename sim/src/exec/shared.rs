@@ -13,6 +13,11 @@ impl SharedMemory {
         SharedMemory(RefCell::new(vec![0; end as usize]))
     }
 
+    /// The bytes by address, those below [`SHARED_BASE`] included.
+    pub fn with<T>(&self, f: impl FnOnce(&mut [u8]) -> T) -> T {
+        f(&mut self.0.borrow_mut())
+    }
+
     fn range(&self, addr: u64, bytes: usize) -> Result<std::ops::Range<usize>, Fault> {
         let size = self.0.borrow().len() as u64;
         if addr >= SHARED_BASE.into() && addr.checked_add(bytes as u64).is_some_and(|end| end <= size) {

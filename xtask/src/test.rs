@@ -179,7 +179,7 @@ fn unit() -> Result<Tally> {
     counted(&args.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// Names of the workspace's integration tests.
+/// Names of the workspace's integration tests; those that ask for a feature, such as a GPU's, are left out.
 fn integration_tests() -> Result<Vec<String>> {
     let metadata = command::capture(&mut command::cargo(&[
         "metadata",
@@ -188,7 +188,8 @@ fn integration_tests() -> Result<Vec<String>> {
         "--no-deps",
     ])?)?;
     let metadata: serde_json::Value = serde_json::from_str(&metadata).context("cargo metadata is not JSON")?;
-    let is_test = |target: &&serde_json::Value| target["kind"][0] == "test";
+    let is_test =
+        |target: &&serde_json::Value| target["kind"][0] == "test" && target.get("required-features").is_none();
     let mut names: Vec<String> = metadata["packages"]
         .as_array()
         .into_iter()

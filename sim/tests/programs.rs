@@ -375,6 +375,17 @@ fn stores_to_another_block_complete_its_barrier() {
 }
 
 #[test]
+fn vector_registers_have_components() {
+    let got = warp(
+        ".shared .align 16 .b8 s[512];",
+        ".reg .v4 .u32 v; .reg .v2 .b64 w; mov.u32 v.x, %t; add.u32 v.y, v.x, 1; mov.u32 v.z, 5; mov.u32 v.a, 7;\n\
+         mov.u32 %r2, s; shl.b32 %r3, %t, 4; add.u32 %r2, %r2, %r3; st.shared.v4.u32 [%r2], v; ld.shared.v2.b64 w, [%r2];\n\
+         cvt.u32.u64 %r4, w.y; shr.u64 %d3, w.x, 32; cvt.u32.u64 %r5, %d3; mad.lo.u32 %r1, %r5, 10, %r4;",
+    );
+    assert_eq!(got, (0..32).map(|t| 10 * (t + 1) + 5).collect::<Vec<u32>>());
+}
+
+#[test]
 fn printed_text_is_formatted_as_c_does() {
     let text: String = "t=%d %5.2f|%-4x|%04u %s %lld%%\n"
         .bytes()

@@ -18,6 +18,13 @@ pub(crate) enum Symbol<'m> {
         bits: u8,
         class: Class,
     },
+    /// A vector of registers from a slot on.
+    Vector {
+        first: u32,
+        lanes: u32,
+        bits: u8,
+        class: Class,
+    },
     /// A variable of a state space: its address there.
     Variable {
         space: Place,
@@ -218,13 +225,14 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
                 let (bits, class) = Ty::parse(variable.ty)
                     .map(|ty| (ty.bits(), ty.class()))
                     .ok_or_else(|| fail(format!("`{}`: no registers of type .{}", variable.name, variable.ty)))?;
-                if variable.lanes != 1 {
+                let lanes = variable.lanes;
+                if lanes != 1 && (variable.count.is_some() || lanes * u32::from(bits) > 128 || bits == 1) {
                     return Err(fail(format!(
-                        "`{}`: vector registers are not simulated; use scalars",
+                        "`{}`: a vector register has at most 128 bits, no predicates and no `<n>`",
                         variable.name
                     )));
                 }
-                let count = variable.count.unwrap_or(1);
+                let count = variable.count.unwrap_or(lanes);
                 self.declared_registers += u64::from(count);
                 if self.declared_registers > MAX_REGISTERS {
                     return Err(fail(format!("more than {MAX_REGISTERS} registers in one function")));
@@ -246,6 +254,12 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
                         self.scope().ranges.insert(variable.name, symbol.clone());
                         return Ok(symbol);
                     }
+                    None if lanes > 1 => Symbol::Vector {
+                        first,
+                        lanes,
+                        bits,
+                        class,
+                    },
                     None => Symbol::Register(
                         Value {
                             slot: Slot::frame(first),

@@ -34,7 +34,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
 
     fn registers(&mut self, operand: &'m Operand<'m>, bits: usize, write: bool) -> Result<Box<[Value]>> {
         let ty = if bits == 64 { Ty::B64 } else { Ty::B32 };
-        Self::elements(operand)
+        self.elements(operand)
             .iter()
             .map(|e| {
                 if write {

@@ -187,7 +187,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
         let store = name == "st";
         let (value_at, address_at) = if store { (1, 0) } else { (0, 1) };
         let (space, address) = self.addressed(named, operands.get(address_at)?)?;
-        let elements = Self::elements(operands.get(value_at)?);
+        let elements = self.elements(operands.get(value_at)?);
         if elements.len() != lanes as usize {
             return Err(format!("expected {lanes} elements, found {}", elements.len()));
         }
@@ -226,7 +226,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
         let ty = mods.ty().ok_or("the type is missing")?;
         operands.count(3, 3)?;
         let (dst, _) = self.address(operands.get(0)?)?;
-        let elements = Self::elements(operands.get(1)?);
+        let elements = self.elements(operands.get(1)?);
         if elements.len() != lanes {
             return Err(format!("expected {lanes} elements, found {}", elements.len()));
         }
@@ -298,7 +298,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
             Ty::F16 | Ty::Bf16 => Ty::B16,
             other => other,
         };
-        let sources = Self::elements(operands.get(first + 1)?);
+        let sources = self.elements(operands.get(first + 1)?);
         if sources.len() != lanes {
             return Err(format!("expected {lanes} elements, found {}", sources.len()));
         }
@@ -312,7 +312,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
             None
         };
         let old: Box<[Value]> = if returns {
-            Self::elements(operands.get(0)?)
+            self.elements(operands.get(0)?)
                 .iter()
                 .map(|e| self.destination(e, operand_ty))
                 .collect::<Result<_>>()?

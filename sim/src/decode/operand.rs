@@ -1,8 +1,9 @@
 //! Operands: registers, constants, addresses.
 use super::function::{FunctionDecoder, Place, Result, Symbol};
 use super::types::{Class, Ty};
-use crate::isa::{Address, Base, Clock, FUNCTION_BASE, Op, Predicate, Special, Value};
+use crate::isa::{Address, Base, Clock, FUNCTION_BASE, Op, Predicate, Slot, Special, Value, words};
 use crate::ptx::{Expr, Operand};
+use std::borrow::Cow;
 
 impl<'m> FunctionDecoder<'_, 'm> {
     /// A constant.
@@ -65,9 +66,13 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 None => self.register(name)?,
             },
             Operand::Name(name, offset) => return self.address_of(name, *offset, bits),
-            Operand::Part(name, part, false) => match special(name, part) {
-                Some(special) => self.read_special(special)?,
-                None => return Err(format!("`{name}.{part}` is no value")),
+            Operand::Part(name, part, false) => match (self.component(name, part), special(name, part)) {
+                (Some((value, class)), _) => {
+                    check_class(name, class, ty)?;
+                    value
+                }
+                (None, Some(special)) => self.read_special(special)?,
+                (None, None) => return Err(format!("`{name}.{part}` is no value")),
             },
             Operand::Not(_) if ty == Ty::Pred => return Err("a negated predicate is not allowed here".to_owned()),
             Operand::Sink => return Err("`_` is no source".to_owned()),
@@ -163,6 +168,13 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 }
                 _ => return Err(format!("destination `{name}` is no declared register")),
             },
+            Operand::Part(name, part, false) => match self.component(name, part) {
+                Some((value, class)) => {
+                    check_class(name, class, ty)?;
+                    value
+                }
+                None => return Err(format!("destination `{name}.{part}` is no register")),
+            },
             _ => return Err(format!("destination `{}` is no register", text(operand))),
         };
         if value.bits == bits || wider && value.bits > bits && bits > 1 {
@@ -238,12 +250,39 @@ impl<'m> FunctionDecoder<'_, 'm> {
         }
     }
 
-    /// Elements of `{a, b}`, or the one operand itself.
-    pub fn elements(operand: &'m Operand<'m>) -> &'m [Operand<'m>] {
+    /// Elements of `{a, b}` or of a vector register, or the one operand itself.
+    pub fn elements(&self, operand: &'m Operand<'m>) -> Cow<'m, [Operand<'m>]> {
         match operand {
-            Operand::Vector(list) => list,
-            other => std::slice::from_ref(other),
+            Operand::Vector(list) => Cow::Borrowed(list),
+            Operand::Name(name, 0) => match self.lookup(name) {
+                Some(Symbol::Vector { lanes, .. }) => COMPONENTS
+                    .iter()
+                    .take(lanes as usize)
+                    .map(|part| Operand::Part(name, part, false))
+                    .collect(),
+                _ => Cow::Borrowed(std::slice::from_ref(operand)),
+            },
+            other => Cow::Borrowed(std::slice::from_ref(other)),
         }
+    }
+
+    /// A component of a vector register, such as `v.x` or `v.r`.
+    fn component(&self, name: &str, part: &str) -> Option<(Value, Class)> {
+        let Some(Symbol::Vector {
+            first,
+            lanes,
+            bits,
+            class,
+        }) = self.lookup(name)
+        else {
+            return None;
+        };
+        let index = COMPONENTS
+            .iter()
+            .position(|c| *c == part)
+            .or_else(|| COLOURS.iter().position(|c| *c == part))?;
+        let slot = Slot::frame(first + index as u32 * words(bits));
+        (index < lanes as usize).then_some((Value { slot, bits }, class))
     }
 
     /// A constant integer operand.
@@ -254,6 +293,10 @@ impl<'m> FunctionDecoder<'_, 'm> {
         }
     }
 }
+
+/// Names of a vector's components, by position.
+const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
+const COLOURS: [&str; 4] = ["r", "g", "b", "a"];
 
 fn check_class(name: &str, class: Class, ty: Ty) -> Result<()> {
     if class.fits(ty) {

@@ -48,7 +48,8 @@ impl<'m> FunctionDecoder<'_, 'm> {
             return Err("expected `[object, {coordinates}]`".to_owned());
         };
         let object = self.source(object, Ty::B64)?;
-        let coords = Self::elements(coords)
+        let coords = self
+            .elements(coords)
             .iter()
             .map(|c| self.source(c, coordinate_ty))
             .collect::<Result<Box<[Value]>>>()?;
@@ -56,7 +57,8 @@ impl<'m> FunctionDecoder<'_, 'm> {
             return Err(format!("expected {rank} coordinates, found {}", coords.len()));
         }
         let coords: Box<[Value]> = coords[..rank].into();
-        let values = Self::elements(operands.get(usize::from(store))?)
+        let values = self
+            .elements(operands.get(usize::from(store))?)
             .iter()
             .map(|v| {
                 if store {

@@ -311,7 +311,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
         let mut next = 3;
         let mut offsets: Box<[Value]> = Box::new([]);
         if matches!(mode, TensorMode::Im2col | TensorMode::Im2colW | TensorMode::Im2colW128) {
-            let list = Self::elements(operands.get(next)?);
+            let list = self.elements(operands.get(next)?);
             offsets = list.iter().map(|o| self.source(o, Ty::U16)).collect::<Result<_>>()?;
             let wanted = if mode == TensorMode::Im2col {
                 rank.saturating_sub(2)

@@ -91,6 +91,7 @@ pub const ROWS: &[(&str, Needs)] = &[
     ),
     // The map that it gives has its own limits, as one made by the launch.
     (tensormap_device::At::DEF.name, Needs::Nothing),
+    (tensormap_device::GlobalAddress::DEF.name, Needs::Nothing),
     (mbarrier::Init::DEF.name, Needs::Fixed(&[one(Op::MbarrierInit)])),
     (mbarrier::Inval::DEF.name, Needs::Fixed(&[one(Op::MbarrierInit)])),
     (mbarrier::Arrive::DEF.name, Needs::Fixed(&[one(Op::MbarrierInit)])),

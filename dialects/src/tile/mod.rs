@@ -71,6 +71,7 @@ pub static TILE: Dialect = Dialect {
         tensormap_device::Acquire::REGISTRATION,
         tensormap_device::Release::REGISTRATION,
         tensormap_device::At::REGISTRATION,
+        tensormap_device::GlobalAddress::REGISTRATION,
         mbarrier::Init::REGISTRATION,
         mbarrier::Inval::REGISTRATION,
         mbarrier::Arrive::REGISTRATION,

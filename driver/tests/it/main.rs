@@ -2,6 +2,7 @@
 //! against plain arithmetic on the host. One binary: a static LLVM link costs seconds.
 //!
 //! By default a selection runs. `GIRIH_TEST_ALL=1 cargo test -p girih --test it` runs every combination.
+mod copies;
 mod flow;
 mod memory;
 mod roles;

@@ -9,7 +9,7 @@ use girih_dialects::{
     tile::{
         ops::{
             bulk::{BulkLoad, BulkPrefetch, BulkReduce, BulkSend, BulkSendReduce, BulkStore, Remote, reduction_type},
-            tensormap_device::{Acquire, At, CpFenceProxy, Release, Replace},
+            tensormap_device::{Acquire, At, CpFenceProxy, GlobalAddress, Release, Replace},
             tma::CopySpace,
         },
         spaces::is_global,
@@ -249,6 +249,13 @@ fn device_maps(c: &mut Conversion<'_>) {
         let e = Emit::new(rewriter, op.op().location());
         Statement::new(format!("fence.proxy.tensormap::generic.release.{}", op.scope())).emit(&e);
         rewriter.erase(op.op());
+        Ok(())
+    });
+    lower!(c, GlobalAddress, |op, operands, rewriter| {
+        let e = Emit::new(rewriter, op.op().location());
+        let memory = ("memory", op.memory().r#type());
+        let address = global_address(&e, op.op(), GlobalAddress::DEF, operands, memory);
+        rewriter.replace(op.op(), &[address]);
         Ok(())
     });
     lower!(c, At, |op, operands, rewriter| {

@@ -127,8 +127,8 @@ fn boxed(map: &TensorMap, x: &[i64]) -> Vec<Element> {
         .map(|r| {
             let mut below = 1;
             let mut c = x.to_vec();
-            for i in first..rank {
-                c[i] += (r / below % count(i)) as i64 * i64::from(map.element_strides[i]);
+            for (i, at) in c.iter_mut().enumerate().skip(first) {
+                *at += (r / below % count(i)) as i64 * i64::from(map.element_strides[i]);
                 below *= count(i);
             }
             c
@@ -450,7 +450,7 @@ fn check_store(d: &mut Draw, map: &TensorMap, mode: StoreMode, op: Option<Reduce
             }
         }
         Some(op) => {
-            for e in elements.iter().filter(|e| e.byte as usize % width == 0) {
+            for e in elements.iter().filter(|e| (e.byte as usize).is_multiple_of(width)) {
                 let Some(at) = e.global(map, true) else { continue };
                 let from = |i: u64| source[permuted(map.swizzle, src + e.image + i) as usize];
                 let operand = u64::from_le_bytes(std::array::from_fn(|i| if i < width { from(i as u64) } else { 0 }));

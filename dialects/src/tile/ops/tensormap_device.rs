@@ -11,10 +11,16 @@
 use super::super::{
     spaces::{GLOBAL_MEMREF, SHARED_MEMREF, is_global, shared_of},
     types::TENSOR_MAP,
-    verify::{memref_bytes, on_device},
+    verify::{index_count, memref_bytes, on_device},
 };
 use girih_core::tensor_map::Format;
-use girih_ir::{attr_enum, constraint::Constraint, kind::I64, op, prelude::*};
+use girih_ir::{
+    attr_enum,
+    constraint::{Constraint, I64 as ADDRESS, INDEX},
+    kind::I64,
+    op,
+    prelude::*,
+};
 
 /// 128 bytes of a tensor map.
 pub const MAP_BYTES: Constraint = Constraint::new("a memref of 128 bytes in #tile.global or #tile.shared", |t| {
@@ -140,6 +146,35 @@ impl<'c: 'a, 'a> Replace<'c, 'a> {
                 let of_code = |f: &&Format| i64::from(f.replace_code()) == code;
                 Format::ALL.iter().find(of_code).is_some_and(|f| f.is_sub_byte())
             })
+    }
+}
+
+op! {
+    /// The 64-bit address of an element of global memory, for the field `global_address`.
+    ///
+    /// ```mlir
+    /// tile.kernel @k(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(32) launch {
+    ///   %c1 = arith.constant 1 : index
+    ///   tile.grid %c1, %c1, %c1
+    /// } body {
+    ///   %c0 = arith.constant 0 : index
+    ///   %address = tile.global_address %A[%c0, %c0] : memref<?x?xf32, strided<[?, 1]>, #tile.global>
+    /// }
+    /// ```
+    pub struct GlobalAddress = "tile.global_address" {
+        operands { memory: one(GLOBAL_MEMREF), indices: variadic(INDEX) }
+        results { address: one(ADDRESS) }
+        effects pure
+        format "$memory `[` $indices `]` attr-dict `:` type($memory)"
+        hooks {
+            fn verify(self) -> Res {
+                let (op, mut errors) = (self.op(), Errors::default());
+                errors.merge(on_device(op));
+                let rank = self.memory().r#type().shape().map_or(0, |s| s.len());
+                index_count(op, &mut errors, "the global memref", rank, self.indices().len());
+                errors.result()
+            }
+        }
     }
 }
 

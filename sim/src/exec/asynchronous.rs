@@ -4,9 +4,10 @@
 //! a thread waits for its mbarrier or its group, or when nothing else is left to do. So a program that reads before it
 //! waits, or that overwrites a source too early, gets wrong data here every time and not only now and then.
 use super::atomic;
+use super::mbarrier::complete;
 use super::memory::Generic;
 use super::shared::ClusterShared;
-use super::transfer::{complete, illegal};
+use super::transfer::illegal;
 use super::{Block, Cluster};
 use crate::isa::{AtomicOp, AtomicType, RANK_SHIFT, Space};
 use crate::memory::{Bytes, Fault, GlobalMemory};

@@ -10,6 +10,7 @@ mod call;
 mod coalesced;
 mod collective;
 mod launch;
+mod mbarrier;
 mod memory;
 mod print;
 mod registers;

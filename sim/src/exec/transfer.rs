@@ -1,12 +1,13 @@
-//! The issue of asynchronous copies, mbarriers and tensor maps.
+//! The issue of asynchronous copies, tensor maps, addresses in a cluster, textures.
 use super::Context;
 use super::asynchronous::{Completion, Copy, Pending, named};
+use super::mbarrier::change;
 use super::memory::{Generic, resolve};
-use super::registers::{holds, put_mask};
+use super::registers::holds;
 use super::shared::ClusterShared;
 use super::warp::{Flow, Warp, lanes};
 use crate::isa::{Address, Program, RANK_SHIFT, SHARED_WINDOW, Space, Value};
-use crate::mbarrier::{Barrier, BarrierError, Token};
+use crate::mbarrier::Token;
 use crate::memory::{Bytes, Fault, FaultKind, aligned};
 use crate::tma::{self, LoadMode};
 use crate::transfer::{MbarrierOp, TensorMode, Transfer};
@@ -14,34 +15,6 @@ use girih_core::tensor_map::TensorMap;
 
 pub(super) fn illegal(message: impl Into<String>) -> Fault {
     Fault::new(FaultKind::IllegalInstruction, message)
-}
-
-/// Changes an mbarrier; what PTX leaves undefined is a fault.
-fn change<T>(
-    shared: &dyn Bytes,
-    addr: u64,
-    f: impl Fn(Barrier) -> Result<(Barrier, T), BarrierError>,
-) -> Result<T, Fault> {
-    let mut outcome = None;
-    shared.update(addr, 8, &mut |bits| match Barrier::from_bits(bits).and_then(&f) {
-        Ok((barrier, value)) => {
-            outcome = Some(Ok(value));
-            barrier.to_bits()
-        }
-        Err(error) => {
-            outcome = Some(Err(error));
-            bits
-        }
-    })?;
-    match outcome {
-        Some(Ok(value)) => Ok(value),
-        Some(Err(error)) => Err(illegal(format!("mbarrier at shared address {addr:#x}: {error}"))),
-        None => Err(illegal("mbarrier without a state")),
-    }
-}
-
-pub(super) fn complete(shared: &dyn Bytes, addr: u64, bytes: u64) -> Result<(), Fault> {
-    change(shared, addr, |b| Ok((b.complete_tx(bytes as u32)?, ())))
 }
 
 impl Warp {
@@ -91,59 +64,6 @@ impl Warp {
             }
         }
         Ok(Flow::Next)
-    }
-
-    fn wait(
-        &mut self,
-        cx: &mut Context<'_, '_>,
-        (p, token, parity, suspends): (crate::isa::Slot, Value, bool, bool),
-        (space, address): (Space, &Address),
-        active: u32,
-    ) -> Result<Flow, Fault> {
-        let program: &Program = cx.grid.program;
-        let mut over = 0;
-        for l in lanes(active) {
-            self.lane = l;
-            let (_, addr) = resolve(space, self.address(cx, address, l));
-            aligned(addr, 8)?;
-            let shared = ClusterShared {
-                blocks: &cx.cluster.blocks,
-                own: cx.block,
-            };
-            let mut bytes = [0; 8];
-            shared.read(addr, &mut bytes)?;
-            let barrier = Barrier::from_bits(u64::from_le_bytes(bytes))
-                .map_err(|e| illegal(format!("mbarrier at shared address {addr:#x}: {e}")))?;
-            let token = self.read(program, l, token);
-            let done = if parity {
-                barrier.is_complete_parity(token & 1 != 0)
-            } else {
-                barrier.is_complete(Token::from_bits(token))
-            };
-            over |= u32::from(done) << l;
-            if !done {
-                let barrier = named(addr, cx.block);
-                if !cx.cluster.awaited.contains(&barrier) {
-                    cx.cluster.awaited.push(barrier);
-                }
-            }
-        }
-        if over != active && suspends && !cx.cluster.timeouts {
-            self.timed = true;
-            // The lanes whose phase is over may go on alone.
-            put_mask(&mut self.frame_mut().regs, p, u32::MAX, over);
-            return Ok(self.released(over, active));
-        }
-        put_mask(&mut self.frame_mut().regs, p, over, active);
-        if over == active {
-            return Ok(Flow::Next);
-        }
-        // A fruitless test gives others their turn.
-        for l in lanes(self.mask) {
-            self.pc[l] = self.at + 1;
-        }
-        self.stalled |= self.mask;
-        Ok(Flow::Split)
     }
 
     /// The copy that an instruction issues, with the way to wait for it; nothing for other instructions.
@@ -445,54 +365,7 @@ impl Warp {
                     change(&shared, addr, |b| b.arrive(1).map(|(b, _)| (b, ())))?;
                 }
             }
-            Transfer::Mbarrier { op, space, address } => {
-                let (space, addr) = resolve(*space, at(address));
-                if space != Space::Shared {
-                    return Err(Fault::new(
-                        FaultKind::InvalidAddressSpace,
-                        "an mbarrier is in shared memory",
-                    ));
-                }
-                aligned(addr, 8)?;
-                match op {
-                    MbarrierOp::Init(count) => {
-                        let barrier = Barrier::init(value(*count) as u32).map_err(|e| illegal(e.to_string()))?;
-                        shared.write(addr, &barrier.to_bits().to_le_bytes())?;
-                    }
-                    MbarrierOp::Invalidate => shared.write(addr, &[0; 8])?,
-                    MbarrierOp::ExpectTx(bytes) => {
-                        let bytes = value(*bytes) as u32;
-                        change(&shared, addr, |b| Ok((b.expect_tx(bytes)?, ())))?;
-                    }
-                    MbarrierOp::CompleteTx(bytes) => complete(&shared, addr, value(*bytes))?,
-                    MbarrierOp::Arrive {
-                        count,
-                        expect,
-                        drop,
-                        no_complete,
-                        token,
-                    } => {
-                        let count = count.map_or(1, |c| value(c) as u32);
-                        let expect = expect.map(|e| value(e) as u32);
-                        let state = change(&shared, addr, |b| {
-                            let b = match expect {
-                                Some(bytes) => b.expect_tx(bytes)?,
-                                None => b,
-                            };
-                            match (no_complete, drop) {
-                                (true, drop) => b.arrive_no_complete(count, *drop),
-                                (false, true) => b.arrive_drop(count),
-                                (false, false) => b.arrive(count),
-                            }
-                        })?;
-                        if let Some(d) = token {
-                            self.write(l, *d, state.to_bits());
-                        }
-                    }
-                    // Handled for the whole warp.
-                    MbarrierOp::Wait { .. } => {}
-                }
-            }
+            Transfer::Mbarrier { op, space, address } => self.mbarrier(cx, op, (*space, address), l)?,
             Transfer::PendingCount(d, token) => {
                 let count = Token::from_bits(value(*token)).pending_count();
                 self.write(l, *d, count.into());

@@ -239,3 +239,19 @@ func.func private @f(%A: memref<64xi8, #tile.global>) {
   tile.tensormap.acquire %A gpu : memref<64xi8, #tile.global>
   return
 }
+
+// -----
+
+func.func private @f(%A: memref<1x3x4x6x4xi16, #tile.global>) {
+  // expected-error@below {{interleave 16 needs slices of 8 elements innermost, found memref<1x3x4x6x4xi16, #tile.global>}}
+  %0 = tile.tensor_map %A : memref<1x3x4x6x4xi16, #tile.global> -> !tile.tensor_map<1x1x2x8xi16, interleave = 16>
+  return
+}
+
+// -----
+
+func.func private @f(%A: memref<1x3x4x8xi16, #tile.global>) {
+  // expected-error@below {{has 4 dimensions and slices, but memref<1x3x4x8xi16, #tile.global> has 4}}
+  %0 = tile.tensor_map %A : memref<1x3x4x8xi16, #tile.global> -> !tile.tensor_map<1x1x2x8xi16, interleave = 16>
+  return
+}

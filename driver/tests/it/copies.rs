@@ -203,6 +203,34 @@ fn four_rows_are_gathered_and_scattered() {
 }
 
 #[test]
+fn a_slice_of_an_interleaved_tensor_moves_at_a_time() {
+    // N, channel slices, H, W, and the eight channels of a slice.
+    let a = "memref<1x3x4x6x8xi16, #tile.global>";
+    let map = "!tile.tensor_map<1x1x2x8xi16, interleave = 16>";
+    let memory = "memref<1x1x2x8x8xi16, #tile.shared<align = 128>>";
+    let body = format!(
+        "    %m = tile.alloc : {memory}
+{}    tile.tma.load %from[%c0, %c1, %c1, %c2], %m, %bar[] : {map}, {memory}, {BAR}
+    tile.mbarrier.wait %bar[], %false : {BAR}
+    tile.tma.store %m, %to[%c0, %c2, %c1, %c3] : {memory}, {map}",
+        expect(2 * 8 * 16)
+    );
+    let shape = [1, 3, 4, 6, 8];
+    let values = [
+        array(DType::I16, &shape, |i| (i + 1) as f64),
+        array(DType::I16, &shape, |_| -1.0),
+    ];
+    let after = run_on("sm_90a", &one_lane((a, map), (a, map), &body), &values);
+    let at = |slice: usize, h: usize, w: usize, c: usize| ((slice * 4 + h) * 6 + w) * 8 + c;
+    let mut expected = vec![-1.0; 3 * 4 * 6 * 8];
+    // Positions move by one along W.
+    for (h, w, c) in (1..3).flat_map(|h| (3..6).flat_map(move |w| (0..8).map(move |c| (h, w, c)))) {
+        expected[at(2, h, w, c)] = (at(1, h, w - 1, c) + 1) as f64;
+    }
+    assert_eq!(numbers(&after[1]), expected);
+}
+
+#[test]
 fn reductions_combine_with_what_is_there() {
     let a = "memref<8x32xi32, #tile.global>";
     let map = "!tile.tensor_map<8x32xi32, swizzle = 128, format = unsigned>";

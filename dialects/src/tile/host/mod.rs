@@ -317,7 +317,9 @@ fn map<'c: 'a, 'a>(op: OperationRef<'c, 'a>, view: &View) -> Result<Host<'c, 'a>
         true => stride.clone(),
         false => binary(BinaryOp::Mul, stride.clone(), Expr::Const(bits / 8)),
     };
-    let mut dims: Vec<Expr> = view.sizes.iter().rev().cloned().collect();
+    // The slice of an interleaved tensor is no dimension of the map.
+    let within = usize::from(map.core_interleave().slice_bytes().is_some());
+    let mut dims: Vec<Expr> = view.sizes.iter().rev().skip(within).cloned().collect();
     if let (true, Some(inner)) = (packed, dims.first_mut()) {
         let all = binary(BinaryOp::Mul, inner.clone(), Expr::Const(8));
         *inner = binary(BinaryOp::DivU, all, Expr::Const(bits));
@@ -329,7 +331,7 @@ fn map<'c: 'a, 'a>(op: OperationRef<'c, 'a>, view: &View) -> Result<Host<'c, 'a>
             offset: Expr::Const(0),
             format,
             dims,
-            strides: view.strides.iter().rev().skip(1).map(bytes).collect(),
+            strides: view.strides.iter().rev().skip(1 + within).map(bytes).collect(),
             mode: map.core_mode(),
             element_strides: map.traversal(),
             interleave: map.core_interleave(),

@@ -25,6 +25,7 @@ op! {
     /// Makes a tensor map of a memref, on the host. Its innermost dimension has stride 1; `memref.transpose` brings the
     /// dimension with stride 1 innermost. The launcher checks what is known only then (addresses and strides on 16 bytes)
     /// and encodes the map; a memref with an empty dimension gets none. Elements of 4 and 6 bits are packed in a memref of i8.
+    /// An interleaved map is of a memref with one dimension more: N, channel slices, spatial dimensions, and the slice.
     ///
     /// ```mlir
     /// tile.kernel @k(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>) threads(32) launch {
@@ -65,12 +66,14 @@ fn verify_map<'c>(m: MakeTensorMap<'c, 'c>) -> Res {
         }
         _ => {}
     }
-    if map.dimensions() != shape.len() {
+    let slice = map.core_interleave().slice_bytes();
+    if map.dimensions() + usize::from(slice.is_some()) != shape.len() {
         errors.op(
             &op,
             format!(
-                "the map {map} has {} dimensions, but {t} has {}",
+                "the map {map} has {} dimensions{}, but {t} has {}",
                 map.dimensions(),
+                if slice.is_some() { " and slices" } else { "" },
                 shape.len()
             ),
         );
@@ -98,14 +101,30 @@ fn verify_map<'c>(m: MakeTensorMap<'c, 'c>) -> Res {
     }
     let known = |v: i64| (v != DYNAMIC).then_some(v as u64);
     let bytes = element_bits(t).unwrap_or(8) / 8;
-    let mut dims: Vec<Option<u64>> = shape.iter().rev().map(|d| known(*d)).collect();
+    // A slice is one position of the map, and positions along W follow each other.
+    let within = usize::from(slice.is_some());
+    if let (Some(slice), [.., channels], [.., step, _]) = (slice, &shape[..], &strides[..]) {
+        if known(*channels).map(|n| n.saturating_mul(bytes)) != Some(slice) {
+            let m = format!(
+                "interleave {slice} needs slices of {} elements innermost, found {t}",
+                slice / bytes
+            );
+            errors.op(&op, m);
+        } else if known(*step).is_some_and(|s| s.saturating_mul(bytes) != slice) {
+            errors.op(
+                &op,
+                format!("slices of an interleaved tensor follow each other, but are {step} elements apart in {t}"),
+            );
+        }
+    }
+    let mut dims: Vec<Option<u64>> = shape.iter().rev().skip(within).map(|d| known(*d)).collect();
     if let (Some(format), Some(Some(inner))) = (packed, dims.first_mut()) {
         *inner = inner.saturating_mul(8) / format.global_bits();
     }
     let byte_strides = strides
         .iter()
         .rev()
-        .skip(1)
+        .skip(1 + within)
         .map(|s| known(*s).map(|s| s.saturating_mul(bytes)))
         .collect();
     let candidate: Candidate = map.candidate(Some((dims, byte_strides)));

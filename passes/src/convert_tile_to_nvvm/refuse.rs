@@ -15,8 +15,31 @@ pub fn check(kernel: Kernel<'_, '_>) -> Res {
         if op.dialect_name() == "math" {
             function(op, &mut errors);
         }
+        if let Some(remedy) = no_way_down(op) {
+            errors.op(&op, remedy);
+        }
     }
     errors.result()
+}
+
+/// Why an op in a kernel cannot be lowered, and what to write instead; `None` where it can. Launch regions have rules of
+/// their own.
+fn no_way_down(op: OperationRef<'_, '_>) -> Option<&'static str> {
+    match op.full_name() {
+        "memref.load" | "memref.store" | "memref.dim" | "memref.transpose" | "memref.cast" => None,
+        "func.call" | "func.call_indirect" => {
+            Some("calls a function, but kernels are compiled alone; write its ops into the kernel")
+        }
+        _ => match op.dialect_name() {
+            "tile" | "arith" | "math" | "scf" | "cf" | "index" | "llvm" | "nvvm" | "gpu" | "vector" | "ub"
+            | "builtin" => None,
+            "memref" => Some("is not lowered in kernels; memref.load, memref.store and memref.dim are"),
+            _ => Some(
+                "is not lowered in kernels; write it with tile ops, memref.load and memref.store, and the arith, math, scf and \
+                 cf dialects",
+            ),
+        },
+    }
 }
 
 /// Every buffer lies in the shared memory that the kernel asks for.

@@ -35,10 +35,10 @@ pub enum Measure<'a> {
 }
 
 impl Measure<'_> {
-    /// The elementwise measure for results of a type when nothing is said: exact for integers, and for floats `rtol` and
-    /// `atol` of a few units in the last place for values around 1.
-    pub fn default_of(dtype: DType) -> Measure<'static> {
-        let tol = match dtype {
+    /// The elementwise measure for a result when nothing is said: exact for integers; for floats a few units in the last
+    /// place of the element, or of the largest element of the array for those that are small beside it.
+    pub fn default_for(want: &Array) -> Measure<'static> {
+        let tol = match want.dtype() {
             DType::I1 | DType::I8 | DType::I16 | DType::I32 | DType::I64 => 0.0,
             DType::F64 => 1e-12,
             DType::F32 => 1e-5,
@@ -47,7 +47,17 @@ impl Measure<'_> {
             DType::E4m3 => 0.125,
             DType::E5m2 => 0.25,
         };
-        Measure::Elementwise { rtol: tol, atol: tol }
+        Measure::relative_to(want, tol)
+    }
+
+    /// `tol` relative to the element, and a hundredth of it relative to the largest finite element of the array.
+    pub fn relative_to(want: &Array, tol: f64) -> Measure<'static> {
+        let finite = want.to_f64().into_iter().map(f64::abs).filter(|v| v.is_finite());
+        let largest = finite.fold(0.0, f64::max);
+        Measure::Elementwise {
+            rtol: tol,
+            atol: tol / 100.0 * largest,
+        }
     }
 }
 
@@ -339,7 +349,7 @@ mod tests {
             array.set_packed_bytes(&value.to_le_bytes());
             array
         };
-        let exact = Measure::default_of(DType::I64);
+        let exact = Measure::Elementwise { rtol: 0.0, atol: 0.0 };
         assert!(compare(&make(1 << 60), &make(1 << 60), &exact).unwrap().is_right());
         assert_eq!(compare(&make(1 << 60), &make((1 << 60) + 1), &exact).unwrap().wrong, 1);
     }
@@ -378,7 +388,7 @@ mod tests {
     #[test]
     fn shapes_must_agree() {
         let (got, want) = (array(DType::F32, &[1.0]), array(DType::F32, &[1.0, 2.0]));
-        let error = compare(&got, &want, &Measure::default_of(DType::F32)).unwrap_err();
+        let error = compare(&got, &want, &Measure::default_for(&want)).unwrap_err();
         assert_eq!(error.to_string(), "the reference has shape [2], but the result has [1]");
     }
 

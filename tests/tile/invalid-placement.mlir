@@ -3,7 +3,7 @@
 
 // expected-note@below {{the function}}
 func.func @public() {
-  // expected-error@below {{runs on the device, but '@public' is a public function; write a tile.kernel, or make the function private and call it from one}}
+  // expected-error@below {{runs on the device, but '@public' is a public function; write it in the body of a tile.kernel}}
   %i = tile.block_id x
   return
 }

@@ -189,3 +189,21 @@ func.func private @f() {
   // expected-error@below {{ends a role of tile.warp_specialize, and stands nowhere else}}
   tile.end_role
 }
+
+// -----
+
+tile.kernel @k(%number: i32) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %some = arith.trunci %number : i32 to i1
+  cf.cond_br %some, ^a, ^b
+^a:
+  // expected-error@below {{must stand in the first block of the kernel's body, where all warps come by, but here it is behind a branch}}
+  tile.warp_specialize
+  role a(%t) warps(4) {
+  }
+  cf.br ^b
+^b:
+  tile.return
+}

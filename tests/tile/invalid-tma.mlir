@@ -179,7 +179,7 @@ func.func private @f(%map: !map, %m: !tile, %i: index) {
 // -----
 
 func.func private @f() {
-  // expected-error@below {{pending = -1, but a number of groups is at least 0}}
+  // expected-error@below {{pending = -1, but a number of groups is 0 to 2147483647}}
   tile.bulk.wait -1
   return
 }
@@ -187,7 +187,7 @@ func.func private @f() {
 // -----
 
 func.func private @f() {
-  // expected-error@below {{pending = 4294967296, but a number of groups is at least 0 and has 32 bits}}
+  // expected-error@below {{pending = 4294967296, but a number of groups is 0 to 2147483647}}
   tile.bulk.wait 4294967296
   return
 }

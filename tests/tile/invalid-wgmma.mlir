@@ -256,3 +256,19 @@ func.func private @f(%d: !d) {
   %0 = tile.wgmma.wait 0 %d : !d -> !d
   return
 }
+
+// -----
+
+// What is in flight is taken once.
+
+!a = memref<64x64xbf16, #tile.shared<swizzle = 128>>
+!b = memref<128x64xbf16, #tile.shared<swizzle = 128>>
+!d = tensor<64x128xf32, #tile.layout<wgmma_d>>
+
+func.func private @f(%a: !a, %b: !b, %d: !d) {
+  %f = tile.wgmma %a, %b, %d : !a, !b, !d
+  // expected-error@below {{takes an accumulator in flight that is taken 2 times here; pass on what the first taker gives}}
+  %g = tile.wgmma %a, %b, %f : !a, !b, !tile.in_flight<!d>
+  %0:2 = tile.wgmma.wait 0 %f, %g : !tile.in_flight<!d>, !tile.in_flight<!d> -> !d, !d
+  return
+}

@@ -309,26 +309,33 @@ impl<'c, 'b> Emit<'c, 'b> {
     }
     /// What a number is to LLVM: itself, but for 8-bit floats, which are bytes.
     pub fn storage_type(&self, t: Type<'c>) -> Type<'c> {
-        if t.is_float_type() && t.bit_width() == Some(8) {
+        if t.is_int(1) || t.is_float_type() && t.bit_width() == Some(8) {
             return self.int(8);
         }
         t
     }
-    fn arith_bitcast(&self, v: V<'c>, t: Type<'c>) -> V<'c> {
-        if v.r#type() == t {
-            return v;
+    /// A number as it is stored, or a stored number as what it is: truth values are bytes that are 0 or not.
+    fn convert_storage(&self, v: V<'c>, t: Type<'c>) -> V<'c> {
+        let from = v.r#type();
+        if from == t {
+            v
+        } else if from.is_int(1) {
+            self.zext(v, 8)
+        } else if t.is_int(1) {
+            self.cmp(Cmp::Ne, v, self.constant(0, from))
+        } else {
+            self.value("arith.bitcast", &[v], t, &[])
         }
-        self.value("arith.bitcast", &[v], t, &[])
     }
     /// A number as LLVM has it.
     pub fn to_storage(&self, v: V<'c>) -> V<'c> {
-        self.arith_bitcast(v, self.storage_type(v.r#type()))
+        self.convert_storage(v, self.storage_type(v.r#type()))
     }
     /// Loads a number; `align` in bytes.
     pub fn load(&self, pointer: V<'c>, t: Type<'c>, align: u64) -> V<'c> {
         let attributes = [("alignment", self.i64_attr(align as i64))];
         let v = self.value("llvm.load", &[pointer], self.storage_type(t), &attributes);
-        self.arith_bitcast(v, t)
+        self.convert_storage(v, t)
     }
     /// Loads `n` numbers that lie next to each other; `align` in bytes.
     pub fn load_many(&self, pointer: V<'c>, n: usize, t: Type<'c>, align: u64) -> Vec<V<'c>> {
@@ -338,7 +345,7 @@ impl<'c, 'b> Emit<'c, 'b> {
         let stored = self.storage_type(t);
         let v = self.load(pointer, self.vector(n as i64, stored), align);
         let numbers = self.unpack(v, n, stored);
-        numbers.into_iter().map(|v| self.arith_bitcast(v, t)).collect()
+        numbers.into_iter().map(|v| self.convert_storage(v, t)).collect()
     }
     /// Stores a number, or several of one type next to each other; `align` in bytes.
     pub fn store(&self, numbers: &[V<'c>], pointer: V<'c>, align: u64) {

@@ -159,7 +159,7 @@ fn region_number<'c: 'a, 'a>(outer: OperationRef<'c, 'a>, inner: OperationRef<'c
     (0..outer.region_count()).find(|i| outer.region_at(*i) == own)
 }
 
-/// What runs on the device stands in a kernel's body, or in a private function that a kernel calls.
+/// What runs on the device stands in a kernel's body; private functions may hold parts of one for passes to work on.
 pub fn on_device<'c>(op: OperationRef<'c, 'c>) -> Res {
     if let Some((_, region)) = enclosing::<Kernel>(op) {
         return match region {
@@ -185,7 +185,7 @@ pub fn on_device<'c>(op: OperationRef<'c, 'c>) -> Res {
             "func.func" if at.attr("sym_visibility").and_then(Str::from_attribute).as_deref() != Some("private") => {
                 let name = at.attr("sym_name").and_then(Str::from_attribute).unwrap_or_default();
                 let m = format!(
-                    "runs on the device, but '@{name}' is a public function; write a tile.kernel, or make the function private and call it from one"
+                    "runs on the device, but '@{name}' is a public function; write it in the body of a tile.kernel"
                 );
                 return Diag::op(&op, m).note(at.location(), "the function").report();
             }

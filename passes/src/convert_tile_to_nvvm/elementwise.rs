@@ -2,7 +2,7 @@
 use super::{Matched, refuse};
 use girih_dialects::{
     nvvm::{Emit, V},
-    tile::layouts::{elements_per_thread, layout_of},
+    tile::layouts::{element_offset, elements_per_thread, layout_of},
 };
 use girih_ir::{
     conversion::{Conversion, ConversionRewriter, Operands},
@@ -70,4 +70,32 @@ fn elementwise<'c>(
     }
     rewriter.replace_multiple(op, &out);
     Ok(())
+}
+
+/// Two tile types of an op whose n-th elements are not the same element of the tile: where a layout depends on the width of
+/// an element, a conversion between widths is no elementwise move.
+pub(super) fn moved<'c>(op: OperationRef<'c, '_>) -> Option<(Type<'c>, Type<'c>)> {
+    if !op.has_trait(Trait::Elementwise) {
+        return None;
+    }
+    let places = |t: Type<'c>| -> Option<Vec<(u32, u32)>> {
+        let fragment = layout_of(t)?.fragment();
+        let bits = t.element_type()?.bit_width()?.max(8);
+        Some(
+            (0..elements_per_thread(t)?)
+                .map(|i| element_offset(fragment, bits, i))
+                .collect(),
+        )
+    };
+    let result = op.result_types().first().copied()?;
+    let expected = places(result)?;
+    let tiles = op
+        .operand_values()
+        .into_iter()
+        .map(|v| v.r#type())
+        .chain(op.result_types());
+    tiles
+        .filter(|t| places(*t).is_some_and(|p| p != expected))
+        .map(|t| (t, result))
+        .next()
 }

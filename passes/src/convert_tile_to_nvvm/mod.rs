@@ -43,7 +43,7 @@ mod wgmma;
 use girih_dialects::tile::{TILE, ops::kernel::Entry};
 use girih_ir::mlir_sys::*;
 use girih_ir::{
-    conversion::{Conversion, ConversionRewriter, Operands},
+    conversion::{Conversion, Operands},
     pass::{DialectSource, Pass, PassContext, PassInfo},
     prelude::*,
     rewrite::Matched,
@@ -145,6 +145,3 @@ fn group<'c>(
 fn refuse<'c>(op: OperationRef<'c, 'c>, message: impl AsRef<str>) -> Matched {
     Diag::op(&op, message).report()
 }
-
-#[allow(unused)]
-type Rw<'c> = ConversionRewriter<'c>;

@@ -1,4 +1,5 @@
 //! What must be told before anything is lowered, because later its place in the source is lost or LLVM gives up.
+use super::elementwise::moved;
 use girih_dialects::tile::{
     ops::{kernel::Kernel, memory::Alloc},
     verify::memref_bytes,
@@ -15,11 +16,39 @@ pub fn check(kernel: Kernel<'_, '_>) -> Res {
         if op.dialect_name() == "math" {
             function(op, &mut errors);
         }
+        if is_byte_float_arithmetic(op) {
+            errors.op(
+                &op,
+                "computes with 8-bit floats, which only wgmma does; load the numbers as i8, or multiply them with tile.wgmma",
+            );
+        }
+        if let Some((from, to)) = moved(op) {
+            let m = format!(
+                "takes {from} to {to}, whose threads hold other elements; go through memory with tile.store and tile.load"
+            );
+            errors.op(&op, m);
+        }
         if let Some(remedy) = no_way_down(op) {
             errors.op(&op, remedy);
         }
     }
     errors.result()
+}
+
+/// Whether an op of arith or math takes or gives 8-bit floats, other than moving them.
+fn is_byte_float_arithmetic(op: OperationRef<'_, '_>) -> bool {
+    let byte_float = |t: Type<'_>| {
+        let number = t.element_type().unwrap_or(t.plain());
+        number.is_float_type() && number.bit_width() == Some(8)
+    };
+    matches!(op.dialect_name(), "arith" | "math")
+        && !matches!(op.full_name(), "arith.constant" | "arith.select" | "arith.bitcast")
+        && op
+            .operand_values()
+            .into_iter()
+            .map(|v| v.r#type())
+            .chain(op.result_types())
+            .any(byte_float)
 }
 
 /// Why an op in a kernel cannot be lowered, and what to write instead; `None` where it can. Launch regions have rules of
@@ -31,8 +60,7 @@ fn no_way_down(op: OperationRef<'_, '_>) -> Option<&'static str> {
             Some("calls a function, but kernels are compiled alone; write its ops into the kernel")
         }
         _ => match op.dialect_name() {
-            "tile" | "arith" | "math" | "scf" | "cf" | "index" | "llvm" | "nvvm" | "gpu" | "vector" | "ub"
-            | "builtin" => None,
+            "tile" | "arith" | "math" | "scf" | "cf" | "index" | "llvm" | "nvvm" | "vector" | "ub" | "builtin" => None,
             "memref" => Some("is not lowered in kernels; memref.load, memref.store and memref.dim are"),
             _ => Some(
                 "is not lowered in kernels; write it with tile ops, memref.load and memref.store, and the arith, math, scf and \

@@ -46,8 +46,7 @@ tile.kernel @dimension(%A: memref<?x?xf32, #tile.global>, %n: i64) threads(128) 
   tile.grid %c1, %c1, %c1
 } body {
   %d = arith.index_cast %n : i64 to index
-  // expected-error @+2 {{'memref.dim' op asks for a dimension that is known only at run time; use a constant}}
-  // expected-error @+1 {{failed to legalize operation 'memref.dim'}}
+  // expected-error @+1 {{'memref.dim' op asks for a dimension that is known only at run time; use a constant}}
   %s = memref.dim %A, %d : memref<?x?xf32, #tile.global>
 }
 
@@ -79,6 +78,46 @@ tile.kernel @reduced(%A: memref<?x?xf32, #tile.global>) threads(128) launch {
 } body {
   %c0 = arith.constant 0 : index
   %tile = tile.load %A[%c0, %c0] : memref<?x?xf32, #tile.global> -> tensor<64x8xf32, #tile.layout<wgmma_d>>
-  // expected-error @+1 {{failed to legalize operation 'tensor.extract'}}
+  // expected-error @+1 {{'tensor.extract' op is not lowered in kernels; write it with tile ops}}
   %e = tensor.extract %tile[%c0, %c0] : tensor<64x8xf32, #tile.layout<wgmma_d>>
+}
+
+// -----
+
+// What kernels have no way down for.
+
+func.func private @helper()
+tile.kernel @foreign(%A: memref<4xf32, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  // expected-error @+1 {{'func.call' op calls a function, but kernels are compiled alone; write its ops into the kernel}}
+  func.call @helper() : () -> ()
+  // expected-error @+1 {{'memref.alloc' op is not lowered in kernels; memref.load, memref.store and memref.dim are}}
+  %m = memref.alloc() : memref<4xf32>
+  // expected-error @+1 {{'gpu.barrier' op is not lowered in kernels; write it with tile ops}}
+  gpu.barrier
+}
+
+// -----
+
+tile.kernel @byte_floats(%x: f8E4M3FN) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  // expected-error @+1 {{'arith.addf' op computes with 8-bit floats, which only wgmma does}}
+  %y = arith.addf %x, %x : f8E4M3FN
+}
+
+// -----
+
+// Threads hold other elements of a 16-bit tile of this layout than of a 32-bit one.
+tile.kernel @widths(%A: memref<64x64xbf16, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %A[%c0, %c0] : memref<64x64xbf16, #tile.global> -> tensor<64x64xbf16, #tile.layout<wgmma_a>>
+  // expected-error @+1 {{whose threads hold other elements; go through memory with tile.store and tile.load}}
+  %w = arith.extf %a : tensor<64x64xbf16, #tile.layout<wgmma_a>> to tensor<64x64xf32, #tile.layout<wgmma_a>>
 }

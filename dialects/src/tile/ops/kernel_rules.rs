@@ -277,6 +277,11 @@ pub(super) fn roles<'c>(w: WarpSpecialize<'c, 'c>) -> Res {
             parent.full_name()
         );
         errors.op(&op, m);
+    } else if let Some((kernel, _)) = enclosing::<Kernel>(op)
+        && op.block() != kernel.body().entry()
+    {
+        let m = "must stand in the first block of the kernel's body, where all warps come by, but here it is behind a branch";
+        errors.op(&op, m);
     }
     for (i, r) in w.roles().iter().enumerate() {
         let arguments = arguments(*r);

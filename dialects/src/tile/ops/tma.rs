@@ -341,8 +341,8 @@ op! {
             fn verify(self) -> Res {
                 let mut errors = Errors::default();
                 errors.merge(on_device(self.op()));
-                if !(0..=i64::from(u32::MAX)).contains(&self.pending()) {
-                    errors.op(&self.op(), format!("pending = {}, but a number of groups is at least 0 and has 32 bits", self.pending()));
+                if !(0..=i64::from(i32::MAX)).contains(&self.pending()) {
+                    errors.op(&self.op(), format!("pending = {}, but a number of groups is 0 to 2147483647", self.pending()));
                 }
                 errors.result()
             }

@@ -265,8 +265,22 @@ fn operand_type_of(t: Type<'_>, unsigned: bool) -> Option<Operand> {
     operand_type(t.element_type()?, unsigned)
 }
 
+/// What is in flight is taken once: a second taker would read registers that are still being written.
+fn taken_once<'c>(op: OperationRef<'c, 'c>, value: Value<'c, 'c>, errors: &mut Errors) {
+    let others = value.users().into_iter().filter(|u| u.block() == op.block()).count();
+    if InFlightType::of(value.r#type()).is_some() && others > 1 {
+        errors.op(
+            &op,
+            format!(
+                "takes an accumulator in flight that is taken {others} times here; pass on what the first taker gives"
+            ),
+        );
+    }
+}
+
 fn verify_wgmma<'c>(w: Wgmma<'c, 'c>) -> Res {
     let (op, mut errors) = (w.op(), Errors::default());
+    taken_once(op, w.acc(), &mut errors);
     errors.merge(on_device(op));
     errors.merge(whole_warpgroups(op));
     if let Err(messages) = w.product() {
@@ -345,6 +359,9 @@ op! {
                 }
                 if self.inputs().len() != self.results().len() {
                     errors.op(&op, format!("takes {} accumulators, but gives {}", self.inputs().len(), self.results().len()));
+                }
+                for v in self.inputs() {
+                    taken_once(op, v, &mut errors);
                 }
                 for (i, (a, r)) in self.inputs().iter().zip(self.results()).enumerate() {
                     let (a, r) = (a.r#type(), r.r#type());

@@ -53,7 +53,7 @@ tile.kernel @copy_32(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %B: mem
 }
 
 func.func @copy_32_ref(%A: memref<?x?xf32, strided<[?, 1]>>, %B: memref<?x?xf32, strided<[?, 1]>>) {
-  memref.copy %A, %B : memref<?x?xf32, strided<[?, 1]>> to memref<?x?xf32, strided<[?, 1]>>
+  linalg.copy ins(%A : memref<?x?xf32, strided<[?, 1]>>) outs(%B : memref<?x?xf32, strided<[?, 1]>>)
   return
 }
 
@@ -95,7 +95,7 @@ tile.kernel @copy_64(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %B: mem
 }
 
 func.func @copy_64_ref(%A: memref<?x?xf32, strided<[?, 1]>>, %B: memref<?x?xf32, strided<[?, 1]>>) {
-  memref.copy %A, %B : memref<?x?xf32, strided<[?, 1]>> to memref<?x?xf32, strided<[?, 1]>>
+  linalg.copy ins(%A : memref<?x?xf32, strided<[?, 1]>>) outs(%B : memref<?x?xf32, strided<[?, 1]>>)
   return
 }
 
@@ -137,7 +137,7 @@ tile.kernel @copy_128(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %B: me
 }
 
 func.func @copy_128_ref(%A: memref<?x?xf32, strided<[?, 1]>>, %B: memref<?x?xf32, strided<[?, 1]>>) {
-  memref.copy %A, %B : memref<?x?xf32, strided<[?, 1]>> to memref<?x?xf32, strided<[?, 1]>>
+  linalg.copy ins(%A : memref<?x?xf32, strided<[?, 1]>>) outs(%B : memref<?x?xf32, strided<[?, 1]>>)
   return
 }
 

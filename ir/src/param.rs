@@ -245,6 +245,10 @@ extern "C" fn verify_encoding(
     shape: *const i64,
     element: MlirType,
 ) -> bool {
+    // An element type that does not parse has been reported, and MLIR asks all the same.
+    if element.ptr.is_null() {
+        return false;
+    }
     let c = unsafe { mlirAttributeGetContext(attr) };
     guard("encoding verifier", Place::Emitter(e, c), false, || unsafe {
         let d = data(p);

@@ -101,10 +101,12 @@ tile.kernel @foreign(%A: memref<4xf32, #tile.global>) threads(32) launch {
 
 // -----
 
-tile.kernel @byte_floats(%x: f8E4M3FN) threads(128) launch {
+tile.kernel @byte_floats(%A: memref<4xf8E4M3FN, #tile.global>) threads(128) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 } body {
+  %c0 = arith.constant 0 : index
+  %x = memref.load %A[%c0] : memref<4xf8E4M3FN, #tile.global>
   // expected-error @+1 {{'arith.addf' op computes with 8-bit floats, which only wgmma does}}
   %y = arith.addf %x, %x : f8E4M3FN
 }

@@ -123,8 +123,8 @@ impl<'c> Header<'c> {
 /// Types that a launcher can hand over: by value, or as elements in memory.
 fn is_launch_number(t: Type<'_>, in_memory: bool) -> bool {
     match t.to_string().as_str() {
-        "i8" | "i16" | "i32" | "i64" | "f16" | "bf16" | "f32" | "f64" | "f8E4M3FN" | "f8E5M2" => true,
-        "i1" | "tf32" => in_memory,
+        "i8" | "i16" | "i32" | "i64" | "f16" | "bf16" | "f32" | "f64" => true,
+        "i1" | "tf32" | "f8E4M3FN" | "f8E5M2" => in_memory,
         _ => false,
     }
 }

@@ -206,11 +206,10 @@ fn what_a_launcher_cannot_do_is_located() {
             "%a: !llvm.ptr<1>, %i: i64"
         )),
         [
-            "t.mlir:1:1: error: 'tile.entry' op argument 'A' is memref<4xf8E5M2FNUZ, #tile.global>, but a launcher knows no \
-             f8E5M2FNUZ",
-            "t.mlir:1:1: error: 'tile.entry' op argument 'i' is index, but a launcher knows no index",
-            "t.mlir:1:1: error: 'tile.entry' op gives 0 parameters, but the function takes 2\n\
-             t.mlir:6:1: note: the function is here",
+            "t.mlir:1:1: error: 'tile.entry' op argument 'A' is memref<4xf8E5M2FNUZ, #tile.global>, but a kernel takes \
+             memrefs in #tile.global and numbers of 8 to 64 bits",
+            "t.mlir:1:1: error: 'tile.entry' op argument 'i' is index, but a kernel takes memrefs in #tile.global and numbers \
+             of 8 to 64 bits",
         ]
     );
     assert_eq!(

@@ -32,7 +32,7 @@ pub fn array(dtype: DType, shape: &[u64], numbers: Numbers, rng: &mut ChaCha8Rng
             Numbers::Ordinary if dtype.is_float() => 2.0 * unit(rng) - 1.0,
             Numbers::Wide if dtype.is_float() => {
                 let exponent = (rng.next_u64() % 25) as i32 - 12;
-                let sign = if rng.next_u64() % 2 == 0 { 1.0 } else { -1.0 };
+                let sign = if rng.next_u64().is_multiple_of(2) { 1.0 } else { -1.0 };
                 sign * (1.0 + unit(rng)) * 2f64.powi(exponent)
             }
             other => {

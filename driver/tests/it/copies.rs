@@ -236,7 +236,8 @@ fn reductions_combine_with_what_is_there() {
     let map = "!tile.tensor_map<8x32xi32, swizzle = 128, format = unsigned>";
     let memory = "memref<8x32xi32, #tile.shared<swizzle = 128>>";
     let (old, new) = (|i: usize| (i * 7 % 50) as i64, |i: usize| (i * 11 % 41) as i64);
-    let cases: [(&str, fn(i64, i64) -> i64); 8] = [
+    type Operator = fn(i64, i64) -> i64;
+    let cases: [(&str, Operator); 8] = [
         ("add", |d, s| d + s),
         ("min", i64::min),
         ("max", i64::max),

@@ -214,7 +214,7 @@ fn what_a_launcher_cannot_do_is_located() {
     );
     assert_eq!(
         said("\"tile.entry\"() <{arg_names = [], module = @device, sym_name = \"k\", threads = 32 : i64}> ({\n^bb0:\ntile.return\n}) : () -> ()".to_owned())[0],
-        "t.mlir:1:1: error: 'tile.entry' op has a launch region that does not end with tile.grid"
+        "t.mlir:3:1: error: 'tile.return' op ends the body of a tile.kernel, and stands nowhere else"
     );
     let dynamic = "%c1 = arith.constant 1 : index\n\
         %q = memref.cast %A : memref<?x?xf32, strided<[?, ?]>, #tile.global> to memref<?x?xf32, strided<[?, 1]>, #tile.global>\n\

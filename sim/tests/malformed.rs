@@ -250,3 +250,21 @@ fn deep_nesting_is_an_error() {
         assert!(error.message.contains("nest"), "{error}");
     }
 }
+
+/// A modifier that changes the result and is not simulated is an error with its line, never a result.
+#[test]
+fn modifiers_that_are_not_simulated_are_refused() {
+    let refused = |instruction: &str, says: &str| {
+        let ptx = format!(
+            ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k() {{\n.reg .pred %p<2>;\n.reg .b64 %d<9>;\n\
+             .reg .f64 %f<9>;\n{instruction}\nret;\n}}\n"
+        );
+        let error = Simulator::new().load(&ptx).expect_err(instruction).message;
+        assert!(error.contains(says) && error.contains('8'), "{instruction}: {error}");
+    };
+    refused("isspacep.const %p1, %d1;", "isspacep.const is not simulated");
+    refused(
+        "wmma.mma.sync.aligned.row.col.m8n8k4.rp.f64.f64.f64.f64 {%f1, %f2}, {%f3}, {%f4}, {%f5, %f6};",
+        "products rounded other than .rn are not simulated",
+    );
+}

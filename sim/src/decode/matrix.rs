@@ -4,6 +4,7 @@ use super::modifiers::Modifiers;
 use super::types::Ty;
 use crate::collective::{Kind, Product, WarpgroupProduct};
 use crate::isa::{Op, Predicate, Value};
+use crate::number::Rounding;
 use crate::ptx::Operand;
 use crate::tensor_core::mma::{self, Mma};
 use crate::tensor_core::wgmma::{self, Wgmma};
@@ -207,7 +208,11 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 ),
             };
             let saturate = mods.take("satfinite");
-            mods.rounding();
+            if let Some(other) = mods.rounding().filter(|r| *r != Rounding::Nearest) {
+                return Err(format!(
+                    "products rounded other than .rn are not simulated, found {other:?}"
+                ));
+            }
             let wmma = Wmma::new(shape, a, b, c, d, saturate, bit_op).map_err(|e| e.to_string())?;
             operands.count(4, 4)?;
             let product = Product {

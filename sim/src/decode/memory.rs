@@ -101,6 +101,10 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 Ok(())
             }
             "isspacep" => {
+                // Constants live in the global window here, where the hardware has one of its own.
+                if mods.has("const") {
+                    return Err("isspacep.const is not simulated".to_owned());
+                }
                 let own = mods.has("shared::cta") || mods.has("shared");
                 let space = match self.space(mods) {
                     Named::Space(space) => space,

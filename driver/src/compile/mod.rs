@@ -49,8 +49,10 @@ pub enum Emit {
 /// What to compile for, and how far.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Target of a module that names none itself; sm_90a where this names none either.
+    /// Target of a module that names none itself, as the user asked for.
     pub target: Option<Target>,
+    /// Target where neither the module nor the user names one; sm_90a where this is none either.
+    pub default_target: Option<Target>,
     /// PTX version, unless the target's usual one.
     pub ptx: Option<PtxVersion>,
     /// Where to stop.
@@ -69,6 +71,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             target: None,
+            default_target: None,
             ptx: None,
             emit: Emit::Ptx,
             opt_level: OptLevel::default(),
@@ -191,7 +194,7 @@ impl<'c> Unit<'c> {
                 notes: Vec::new(),
             });
         }
-        let target = named.or(asked).unwrap_or(Target::SM_90A);
+        let target = named.or(asked).or(options.default_target).unwrap_or(Target::SM_90A);
         if named.is_none() {
             let attribute = Attribute::parse(self.context, &format!("\"{target}\""));
             if let Some(attribute) = attribute {

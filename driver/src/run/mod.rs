@@ -82,8 +82,8 @@ pub fn run(input: Input<'_>, options: &Options) -> Result<Ran> {
             let reference_time = start.elapsed();
             let mut compile = options.compile.clone();
             compile.emit = compile::Emit::Ptx;
-            if compile.target.is_none() {
-                compile.target = device::target_to_compile_for(&*chosen.device);
+            if compile.default_target.is_none() {
+                compile.default_target = device::target_to_compile_for(&*chosen.device);
             }
             let compiled = unit.compile(&compile)?;
             ran.stages = compiled.stages;

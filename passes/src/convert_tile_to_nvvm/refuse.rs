@@ -56,6 +56,10 @@ fn is_byte_float_arithmetic(op: OperationRef<'_, '_>) -> bool {
 fn no_way_down(op: OperationRef<'_, '_>) -> Option<&'static str> {
     match op.full_name() {
         "memref.load" | "memref.store" | "memref.dim" | "memref.transpose" | "memref.cast" => None,
+        "arith.remf" => Some(
+            "has no instruction of the GPU, and x - y * trunc(x / y) is wrong for large quotients; write the reduction that \
+             your range allows",
+        ),
         "func.call" | "func.call_indirect" => {
             Some("calls a function, but kernels are compiled alone; write its ops into the kernel")
         }

@@ -34,6 +34,8 @@ tile.kernel @functions(%x: f32, %y: f64) threads(128) launch {
   %c = math.tanh %x fastmath<afn> : f32
   // expected-error @+1 {{'math.exp2' op on f64 is no instruction of the GPU; a GPU has exp2, sqrt, rsqrt, fma and roundings}}
   %d = math.exp2 %y : f64
+  // expected-error @+1 {{'arith.remf' op has no instruction of the GPU}}
+  %r = arith.remf %x, %x : f32
   %tile = arith.constant dense<1.0> : tensor<64x8xf32, #tile.layout<wgmma_d>>
   // expected-error @+1 {{'math.log' op on f32 is no instruction of the GPU}}
   %e = math.log %tile : tensor<64x8xf32, #tile.layout<wgmma_d>>

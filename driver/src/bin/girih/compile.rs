@@ -46,6 +46,7 @@ impl Compilation {
     /// As the library takes it.
     pub fn options(&self, emit: Emit) -> Options {
         Options {
+            default_target: None,
             target: self.target,
             ptx: self.ptx,
             emit,

@@ -3,7 +3,7 @@
 //! The reference of `@gemm` is `@gemm_ref` where nothing else is said. It takes the kernel's arguments in the kernel's
 //! order and overwrites those that the kernel overwrites; what it returns, if anything, are the new values of its last
 //! array arguments. Every array is compared afterwards, so that a kernel which writes where it should not is found too.
-use super::work::Work;
+use super::{isolate, work::Work};
 use crate::{
     annotation::{Annotation, string},
     failure::{Failure, Result},
@@ -174,11 +174,40 @@ impl Reference {
         )))
     }
 
-    /// The values of all arguments after a call.
+    /// The values of all arguments after a call. A reference that faults is an error like any other.
     fn call(&self, values: &[HostValue]) -> Result<Vec<HostValue>> {
         let mut values = values.iter().map(without_offset).collect::<Result<Vec<_>>>()?;
+        let bytes = isolate::in_child(|| {
+            let mut own = values.clone();
+            self.call_here(&mut own).map_err(|failure| failure.to_string())?;
+            Ok(own
+                .iter_mut()
+                .filter_map(array_bytes)
+                .flat_map(|bytes| bytes.to_vec())
+                .collect())
+        });
+        let bytes = bytes.map_err(|ended| match ended {
+            isolate::Ended::Said(text) => Failure::new(text),
+            isolate::Ended::Stopped(text) => Failure::new(format!("@{}: the reference {text}", self.name)),
+        })?;
+        let mut rest = &bytes[..];
+        for array in values.iter_mut().filter_map(array_bytes) {
+            let Some((own, more)) = rest.split_at_checked(array.len()) else {
+                return Err(Failure::new(format!(
+                    "@{}: the reference stopped before its results were out",
+                    self.name
+                )));
+            };
+            array.copy_from_slice(own);
+            rest = more;
+        }
+        Ok(values)
+    }
+
+    /// Calls the compiled function in this process.
+    fn call_here(&self, values: &mut [HostValue]) -> Result<()> {
         let mut args = Vec::new();
-        for value in &mut values {
+        for value in values.iter_mut() {
             args.push(match value {
                 HostValue::Scalar(scalar) => jit::Arg::Scalar(scalar.dtype, scalar.bits),
                 HostValue::Array(array) => {
@@ -191,8 +220,7 @@ impl Reference {
         }
         let results = self.function.call(&mut args)?;
         drop(args);
-        self.store(results, &mut values)?;
-        Ok(values)
+        self.store(results, values)
     }
 
     /// Results are the last array arguments.
@@ -234,6 +262,14 @@ impl Reference {
             }
         }
         Ok(())
+    }
+}
+
+/// The memory of an array; `None` for a number.
+fn array_bytes(value: &mut HostValue) -> Option<&mut [u8]> {
+    match value {
+        HostValue::Array(array) => Some(array.bytes_mut()),
+        HostValue::Scalar(_) => None,
     }
 }
 

@@ -256,7 +256,8 @@ op! {
     /// Copies from shared to global memory: `cp.async.bulk.tensor`. One thread issues it, after a
     /// `tile.fence proxy_async_shared` in the threads that wrote the source. It completes in the thread's bulk group.
     /// Coordinates are not negative. What lies past the end is dropped, except that each row is written up to a multiple of
-    /// 16 bytes: rows must end on one, or `overwrite` accepts up to 15 more bytes.
+    /// 16 bytes: rows must end on one, or `overwrite` accepts up to 15 more bytes. Rows whose length is known only at launch
+    /// are not checked.
     ///
     /// With a map of mode im2col it stores pixels (`im2col_no_offs`), along W with mode im2col_w. `scatter4` stores four rows
     /// of a map whose box has one: coordinates are the rows, then the column.

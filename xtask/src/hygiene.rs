@@ -56,11 +56,7 @@ pub fn check() -> Result<Tally> {
 
 /// Folders of this machine that no file may name.
 fn machine_paths(root: &Path) -> Vec<String> {
-    let mut paths = vec![
-        format!("{}/", root.display()),
-        concat!("/ro", "ot/").to_owned(),
-        concat!("/ho", "me/").to_owned(),
-    ];
+    let mut paths = vec![format!("{}/", root.display())];
     // The parent of a checkout in `/` or `/tmp` is too common a name to look for.
     if let Some(parent) = root
         .parent()
@@ -68,6 +64,9 @@ fn machine_paths(root: &Path) -> Vec<String> {
     {
         paths.push(format!("{}/", parent.display()));
     }
+    // One name between slashes, such as `/girih/`, can stand in any path.
+    paths.retain(|path| path.matches('/').count() > 2);
+    paths.extend([concat!("/ro", "ot/").to_owned(), concat!("/ho", "me/").to_owned()]);
     paths
 }
 

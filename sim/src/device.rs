@@ -1,4 +1,5 @@
 //! The simulator as a [`Device`].
+use crate::check::Finding;
 use crate::decode::{self, MAX_SHARED_BYTES};
 use crate::exec::{self, Grid, LaunchError, LaunchShape};
 use crate::isa::{Program, SHARED_BASE};
@@ -36,6 +37,8 @@ pub struct Simulator {
     printed: String,
     shows_output: bool,
     target: Option<Target>,
+    checks: bool,
+    findings: Vec<Finding>,
 }
 
 fn fault(fault: Fault) -> DeviceError {
@@ -71,6 +74,16 @@ impl Simulator {
     /// What kernels printed so far (`vprintf`), threads of a warp in order, warps as they came.
     pub fn output(&self) -> &str {
         &self.printed
+    }
+
+    /// Whether launches from now on look for mistakes that a GPU would not report; see [`crate::check`].
+    pub fn set_checks(&mut self, on: bool) {
+        self.checks = on;
+    }
+
+    /// What the checks of the launches since the last call found, the gravest first.
+    pub fn take_findings(&mut self) -> Vec<Finding> {
+        std::mem::take(&mut self.findings)
     }
 
     /// Takes programs for `target` from now on: the copies of later targets are known, their tensor cores are not.

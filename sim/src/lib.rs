@@ -10,12 +10,14 @@
 //! | [`memory`] | global memory: allocations between walls, shared by blocks that run in parallel |
 //! | [`number`] | formats, rounding and the approximate functions, as the hardware computes them |
 //! | [`tensor_core`], [`tma`], [`mbarrier`] | matrix products, tensor copies and barrier objects, as pure functions over bytes |
+//! | [`check`] | what a program does wrong though its results may be right |
 //! | [`replay`], [`corpus`] | recorded transfers and recorded kernels of an H200, held against the above |
 //!
 //! Numbers come out bit for bit as on an H200, special values included, but for approximate instructions, which are within
 //! their documented error. Asynchronous copies happen as late as PTX allows, so a missing wait shows every time. A launch
 //! fails with the driver's name for the fault, the line of the PTX, block and thread; a deadlock names the lines that
 //! wait. Not simulated: caches, timing, weak memory order.
+pub mod check;
 pub mod collective;
 pub mod corpus;
 pub mod decode;

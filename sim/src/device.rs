@@ -1,5 +1,5 @@
 //! The simulator as a [`Device`].
-use crate::check::Finding;
+use crate::check::{Checks, Finding};
 use crate::decode::{self, MAX_SHARED_BYTES};
 use crate::exec::{self, Grid, LaunchError, LaunchShape};
 use crate::isa::{Program, SHARED_BASE};
@@ -81,7 +81,7 @@ impl Simulator {
         self.checks = on;
     }
 
-    /// What the checks of the launches since the last call found, the gravest first.
+    /// What the checks of the launches since the last call found: launch by launch, the gravest of each first.
     pub fn take_findings(&mut self) -> Vec<Finding> {
         std::mem::take(&mut self.findings)
     }
@@ -357,12 +357,20 @@ impl Device for Simulator {
             shape,
             budget: AtomicU64::new(limit),
             output: Mutex::default(),
+            checks: self.checks.then(Checks::default),
             started: std::time::Instant::now(),
         };
         let result = exec::run(&grid);
         let printed = grid.output.into_inner().unwrap_or_else(PoisonError::into_inner);
         let left = grid.budget.into_inner();
+        let findings = grid.checks.map(|checks| {
+            if let Err(error) = &result {
+                checks.report_fault(error);
+            }
+            checks.into_findings()
+        });
         let result = result.map_err(|error| describe(&module.text, launch.kernel, error));
+        self.findings.extend(findings.unwrap_or_default());
         self.executed += limit - left.min(limit);
         if self.shows_output {
             print!("{printed}");

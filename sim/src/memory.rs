@@ -2,6 +2,7 @@
 //!
 //! Every allocation is an array of 64-bit atomic words, so that racing blocks of a kernel give the outcomes that a GPU
 //! could give and never undefined behaviour. Nothing beyond the end of an allocation can be touched.
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
@@ -11,6 +12,8 @@ use thiserror::Error;
 pub enum FaultKind {
     /// `CUDA_ERROR_ILLEGAL_ADDRESS`.
     IllegalAddress,
+    /// `CUDA_ERROR_ILLEGAL_ADDRESS` of an allocation that was freed.
+    UseAfterFree,
     /// `CUDA_ERROR_MISALIGNED_ADDRESS`.
     MisalignedAddress,
     /// `CUDA_ERROR_ILLEGAL_INSTRUCTION`.
@@ -31,7 +34,7 @@ impl FaultKind {
     /// The driver's name for it.
     pub fn code(self) -> &'static str {
         match self {
-            FaultKind::IllegalAddress => "CUDA_ERROR_ILLEGAL_ADDRESS",
+            FaultKind::IllegalAddress | FaultKind::UseAfterFree => "CUDA_ERROR_ILLEGAL_ADDRESS",
             FaultKind::MisalignedAddress => "CUDA_ERROR_MISALIGNED_ADDRESS",
             FaultKind::IllegalInstruction => "CUDA_ERROR_ILLEGAL_INSTRUCTION",
             FaultKind::InvalidAddressSpace => "CUDA_ERROR_INVALID_ADDRESS_SPACE",
@@ -199,6 +202,8 @@ pub struct GlobalMemory {
     /// Sorted by base address.
     regions: Vec<Region>,
     next: u64,
+    /// Base and bytes of what was freed, in order of base; addresses are not given out again.
+    freed: BTreeMap<u64, u64>,
     /// Serialises 16-byte updates, which no 64-bit word can hold.
     wide: Mutex<()>,
 }
@@ -208,6 +213,7 @@ impl Default for GlobalMemory {
         GlobalMemory {
             regions: Vec::new(),
             next: FIRST_ADDRESS,
+            freed: BTreeMap::new(),
             wide: Mutex::new(()),
         }
     }
@@ -248,7 +254,8 @@ impl GlobalMemory {
     pub fn free(&mut self, base: u64) -> bool {
         match self.regions.binary_search_by_key(&base, |region| region.base) {
             Ok(index) => {
-                self.regions.remove(index);
+                let region = self.regions.remove(index);
+                self.freed.insert(region.base, region.bytes);
                 true
             }
             Err(_) => false,
@@ -285,13 +292,36 @@ impl GlobalMemory {
 
     #[cold]
     fn outside(&self, addr: u64, bytes: u64) -> Fault {
+        let freed = self.freed.range(..=addr).next_back();
+        if let Some((base, freed)) = freed.filter(|(base, freed)| addr - *base < **freed) {
+            return Fault::new(
+                FaultKind::UseAfterFree,
+                format!(
+                    "{bytes} bytes at address {addr:#x} are {} bytes into an allocation of {freed} bytes at {base:#x} that was freed",
+                    addr - base
+                ),
+            );
+        }
         let index = self.regions.partition_point(|region| region.base <= addr);
-        let near = match index.checked_sub(1).map(|i| &self.regions[i]) {
-            Some(region) if addr - region.base < region.bytes + GUARD_BYTES => format!(
-                "; the allocation of {} bytes at {:#x} ends {} bytes after this address begins",
+        let below = index.checked_sub(1).map(|i| &self.regions[i]);
+        let near = match (below, self.regions.get(index)) {
+            (Some(region), _) if addr < region.end() => format!(
+                "; the allocation of {} bytes at {:#x} ends {} bytes after their begin",
                 region.bytes,
                 region.base,
-                region.end() as i128 - addr as i128
+                region.end() - addr
+            ),
+            (Some(region), _) if addr - region.end() < GUARD_BYTES => format!(
+                "; they begin {} bytes past the end of the allocation of {} bytes at {:#x}",
+                addr - region.end(),
+                region.bytes,
+                region.base
+            ),
+            (_, Some(region)) if region.base - addr <= GUARD_BYTES => format!(
+                "; they begin {} bytes before the allocation of {} bytes at {:#x}",
+                region.base - addr,
+                region.bytes,
+                region.base
             ),
             _ => String::new(),
         };
@@ -426,7 +456,7 @@ mod tests {
         assert_eq!(memory.read(0, &mut [0]).unwrap_err().kind, FaultKind::IllegalAddress);
         assert_eq!(memory.write(next, &[1]).unwrap_err().kind, FaultKind::IllegalAddress);
         assert!(memory.free(base) && !memory.free(base));
-        assert!(memory.read(base, &mut [0]).is_err());
+        assert_eq!(memory.read(base, &mut [0]).unwrap_err().kind, FaultKind::UseAfterFree);
     }
 
     #[test]

@@ -450,7 +450,7 @@ fn faults_have_the_driver_s_names_and_a_line() {
         (
             "ld.global.u32 %r1, [%out+4096]; ret;",
             "CUDA_ERROR_ILLEGAL_ADDRESS",
-            "ends",
+            "0 bytes past the end",
         ),
         (
             "ld.global.u32 %r1, [%out+2]; ret;",

@@ -102,9 +102,12 @@ pub fn run(grid: &Grid<'_>) -> Result<(), LaunchError> {
         error: None,
     });
     let wake = Condvar::new();
-    let workers = std::thread::available_parallelism()
-        .map_or(1, usize::from)
-        .min(clusters.try_into().unwrap_or(usize::MAX));
+    // One after the other where checks are on: their findings must not depend on the host's schedule.
+    let workers = match grid.checks {
+        Some(_) => 1,
+        None => std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    let workers = workers.min(clusters.try_into().unwrap_or(usize::MAX));
     let work = || {
         loop {
             let mut state = queue.lock().unwrap_or_else(PoisonError::into_inner);

@@ -21,6 +21,7 @@ mod warpgroup;
 
 pub use launch::{LaunchError, LaunchShape, resident_blocks, run};
 
+use crate::check::Checks;
 use crate::isa::Program;
 use crate::memory::GlobalMemory;
 use crate::texture::Objects;
@@ -46,6 +47,8 @@ pub struct Grid<'a> {
     pub budget: AtomicU64,
     /// What the kernel printed.
     pub output: Mutex<String>,
+    /// Checks of the launch, where they are on.
+    pub checks: Option<Checks>,
     /// Start of the launch, for the global timer.
     pub started: std::time::Instant,
 }

@@ -1,0 +1,151 @@
+//! Where the checks of a launch put what they find.
+use super::{Finding, Gravity, Kind, Place};
+use crate::exec::LaunchError;
+use crate::memory::FaultKind;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::{Mutex, PoisonError};
+
+/// The checks of one launch, with what they have found so far.
+///
+/// A checked launch runs on one host thread, so that the same program gives the same findings every time.
+#[derive(Default)]
+pub struct Checks {
+    /// By kind and the lines of the places, so that each mistake of the program is there once.
+    found: Mutex<BTreeMap<(Kind, Vec<u32>), Finding>>,
+}
+
+impl Kind {
+    /// How bad it is, where the finding itself does not make it milder.
+    pub fn gravity(self) -> Gravity {
+        Gravity::Error
+    }
+
+    /// What a fault of a launch is as a finding; `None` for what the simulator lacks.
+    pub fn of_fault(kind: FaultKind) -> Option<Self> {
+        Some(match kind {
+            FaultKind::IllegalAddress => Kind::OutOfBounds,
+            FaultKind::UseAfterFree => Kind::UseAfterFree,
+            FaultKind::MisalignedAddress => Kind::Misaligned,
+            FaultKind::IllegalInstruction
+            | FaultKind::InvalidAddressSpace
+            | FaultKind::InvalidPc
+            | FaultKind::LaunchFailed => Kind::IllegalInstruction,
+            FaultKind::LaunchTimeout => Kind::Deadlock,
+            FaultKind::NotSupported => return None,
+        })
+    }
+}
+
+impl Finding {
+    /// A finding of its kind's gravity that happened once.
+    pub fn new(kind: Kind, message: impl Into<String>, remedy: impl Into<String>, places: Vec<Place>) -> Self {
+        Finding {
+            gravity: kind.gravity(),
+            kind,
+            message: message.into(),
+            remedy: remedy.into(),
+            places,
+            times: 1,
+        }
+    }
+
+    /// The same with another gravity.
+    pub fn with_gravity(self, gravity: Gravity) -> Self {
+        Finding { gravity, ..self }
+    }
+
+    fn lines(&self) -> Vec<u32> {
+        self.places.iter().map(|place| place.ptx_line).collect()
+    }
+}
+
+impl Checks {
+    /// Adds a finding; one of the same kind and the same lines only counts.
+    pub fn report(&self, finding: Finding) {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        match found.entry((finding.kind, finding.lines())) {
+            Entry::Vacant(entry) => {
+                entry.insert(finding);
+            }
+            Entry::Occupied(mut entry) => entry.get_mut().times += finding.times,
+        }
+    }
+
+    /// Counts a finding that is there already; false when it is not, and should be put into words and reported.
+    pub fn again(&self, kind: Kind, lines: &[u32]) -> bool {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found
+            .get_mut(&(kind, lines.to_vec()))
+            .map(|finding| finding.times += 1)
+            .is_some()
+    }
+
+    /// Adds the fault that ended the launch, unless a finding of its kind was reported for its line.
+    pub fn report_fault(&self, error: &LaunchError) {
+        let Some(kind) = Kind::of_fault(error.fault.kind) else {
+            return;
+        };
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = |f: &Finding| f.kind == kind && f.places.first().is_some_and(|p| p.ptx_line == error.line);
+        if found.values().any(known) {
+            return;
+        }
+        let place = Place {
+            what: "ends the launch here".to_owned(),
+            ptx_line: error.line,
+            source: None,
+            block: error.place.map(|(block, _)| block),
+            thread: error.place.map(|(_, thread)| thread),
+        };
+        let finding = Finding::new(kind, error.fault.detail.clone(), remedy(kind), vec![place]);
+        found.insert((kind, finding.lines()), finding);
+    }
+
+    /// What was found, the gravest first, then by kind and lines.
+    pub fn into_findings(self) -> Vec<Finding> {
+        let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut findings: Vec<Finding> = found.into_values().collect();
+        findings.sort_by_key(|finding| finding.gravity);
+        findings
+    }
+}
+
+fn remedy(kind: Kind) -> &'static str {
+    match kind {
+        Kind::OutOfBounds => "keep the address inside the allocation, or guard the access with a predicate",
+        Kind::UseAfterFree => "free the buffer after the last launch that uses it",
+        Kind::Misaligned => "align the address to the size of the access, or use narrower accesses",
+        Kind::Deadlock => {
+            "let every thread that is waited for arrive, and raise the instruction limit only if the work is so long"
+        }
+        _ => "see the message",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(line: u32) -> Place {
+        Place {
+            what: String::new(),
+            ptx_line: line,
+            source: None,
+            block: None,
+            thread: None,
+        }
+    }
+
+    #[test]
+    fn each_kind_and_pair_of_lines_is_there_once_and_the_gravest_first() {
+        let checks = Checks::default();
+        checks.report(Finding::new(Kind::Race, "a", "", vec![place(1), place(2)]).with_gravity(Gravity::Warning));
+        checks.report(Finding::new(Kind::Race, "b", "", vec![place(1), place(3)]));
+        checks.report(Finding::new(Kind::Race, "c", "", vec![place(1), place(2)]));
+        assert!(checks.again(Kind::Race, &[1, 3]) && !checks.again(Kind::RowEnd, &[1, 3]));
+        let findings = checks.into_findings();
+        let seen: Vec<_> = findings.iter().map(|f| (f.message.as_str(), f.times)).collect();
+        assert_eq!(seen, [("b", 2), ("a", 2)]);
+    }
+}

@@ -233,13 +233,16 @@ fn check(program: &Program, launch: &Launch<'_>) -> Result<LaunchShape> {
     Ok(shape)
 }
 
-fn describe(text: &str, kernel: &str, error: LaunchError) -> DeviceError {
+fn describe(text: &str, program: &Program, kernel: &str, error: LaunchError) -> DeviceError {
     let code = error.fault.kind.code();
     let mut message = format!("{code}: {}", error.fault.detail);
     if error.line > 0 {
         let source = text.lines().nth(error.line as usize - 1).unwrap_or_default().trim();
         let shown: String = source.chars().take(120).collect();
         message += &format!("\n  at PTX line {}: {shown}", error.line);
+        for (i, place) in program.source.places(error.line).enumerate() {
+            message += &format!("\n  {} {place}", if i == 0 { "from" } else { "inlined at" });
+        }
     }
     match error.place {
         Some((block, thread)) => message += &format!("\n  in `{kernel}`, block {block:?}, thread {thread:?}"),
@@ -367,9 +370,9 @@ impl Device for Simulator {
             if let Err(error) = &result {
                 checks.report_fault(error);
             }
-            checks.into_findings()
+            checks.into_findings(&program.source)
         });
-        let result = result.map_err(|error| describe(&module.text, launch.kernel, error));
+        let result = result.map_err(|error| describe(&module.text, program, launch.kernel, error));
         self.findings.extend(findings.unwrap_or_default());
         self.executed += limit - left.min(limit);
         if self.shows_output {

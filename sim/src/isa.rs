@@ -4,7 +4,9 @@
 //! 32 bits is a [`W32`], one of 64 bits a [`W64`], a predicate one bit of a word for each lane. Registers and constants
 //! are named by [`Slot`]s; no name is looked up while executing.
 use crate::collective::Collective;
+use crate::ptx::SourceLines;
 use crate::transfer::Transfer;
+use std::sync::Arc;
 
 /// Threads of a warp.
 pub const LANES: usize = 32;
@@ -463,6 +465,18 @@ pub struct Program {
     pub max_threads: Option<u32>,
     /// `.reqnctapercluster`: required cluster size.
     pub required_cluster: Option<[u32; 3]>,
+    /// Where the lines of the PTX came from.
+    pub source: Arc<SourceLines>,
+}
+
+impl Program {
+    /// A line of the PTX in words: `line 12`, or `line 12 (a.mlir:5:3)` where it is known what it came from.
+    pub fn line(&self, ptx_line: u32) -> String {
+        match self.source.place(ptx_line) {
+            Some(place) => format!("line {ptx_line} ({place})"),
+            None => format!("line {ptx_line}"),
+        }
+    }
 }
 
 /// First shared address of a program: the hardware keeps the kilobyte before it.

@@ -548,3 +548,16 @@ fn unknown_instructions_are_named_with_their_line() {
         );
     }
 }
+
+#[test]
+fn faults_name_the_line_of_the_source() {
+    let error = failure(
+        "",
+        ".loc 1 20 3\ntrap;\nret;\n}\n.file 1 \"a.mlir\"\n.func g() {\n ret;",
+        &ONE_WARP,
+    );
+    assert!(
+        error.message.contains(": trap;\n  from a.mlir:20:3\n  in `k`"),
+        "{error}"
+    );
+}

@@ -2,6 +2,7 @@
 use super::{Finding, Gravity, Kind, Place};
 use crate::exec::LaunchError;
 use crate::memory::FaultKind;
+use crate::ptx::SourceLines;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::{Mutex, PoisonError};
@@ -102,10 +103,13 @@ impl Checks {
         found.insert((kind, finding.lines()), finding);
     }
 
-    /// What was found, the gravest first, then by kind and lines.
-    pub fn into_findings(self) -> Vec<Finding> {
+    /// What was found, the gravest first, then by kind and lines; places get the lines of the source.
+    pub fn into_findings(self, source: &SourceLines) -> Vec<Finding> {
         let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut findings: Vec<Finding> = found.into_values().collect();
+        for place in findings.iter_mut().flat_map(|finding| &mut finding.places) {
+            place.source = source.place(place.ptx_line);
+        }
         findings.sort_by_key(|finding| finding.gravity);
         findings
     }
@@ -144,7 +148,7 @@ mod tests {
         checks.report(Finding::new(Kind::Race, "b", "", vec![place(1), place(3)]));
         checks.report(Finding::new(Kind::Race, "c", "", vec![place(1), place(2)]));
         assert!(checks.again(Kind::Race, &[1, 3]) && !checks.again(Kind::RowEnd, &[1, 3]));
-        let findings = checks.into_findings();
+        let findings = checks.into_findings(&SourceLines::default());
         let seen: Vec<_> = findings.iter().map(|f| (f.message.as_str(), f.times)).collect();
         assert_eq!(seen, [("b", 2), ("a", 2)]);
     }

@@ -203,7 +203,11 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
                     self.instruction(inst)
                         .map_err(|message| PtxError::new(text, inst.at, format!("`{}`: {message}", inst.opcode)))?;
                 }
-                Statement::Targets(..) | Statement::Prototype(..) | Statement::Location(..) | Statement::Ignored => {}
+                Statement::Targets(..)
+                | Statement::Prototype(..)
+                | Statement::Location(..)
+                | Statement::File(..)
+                | Statement::Ignored => {}
             }
         }
         Ok(())

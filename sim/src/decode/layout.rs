@@ -2,8 +2,9 @@
 use super::{Lines, function_table};
 use crate::isa::FUNCTION_BASE;
 use crate::memory::{Access, GlobalMemory};
-use crate::ptx::{Expr, Function, Init, Item, Module, PtxError, Space, Statement, Variable};
+use crate::ptx::{Expr, Function, Init, Item, Module, PtxError, SourceLines, Space, Statement, Variable};
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// A parameter's place in its block.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +33,8 @@ pub struct Layout<'m> {
     /// Allocations to free with the module.
     pub allocations: Vec<u64>,
     pub(crate) lines: Lines,
+    /// Where its lines came from.
+    pub source: Arc<SourceLines>,
 }
 
 impl Layout<'_> {
@@ -113,6 +116,7 @@ pub fn lay_out<'m>(text: &str, module: &'m Module<'m>, memory: &mut GlobalMemory
         param_blocks: Vec::new(),
         allocations: Vec::new(),
         lines: Lines::new(text),
+        source: Arc::new(SourceLines::new(text, module)),
     };
     let result = fill(text, module, memory, &mut layout);
     if let Err(error) = result {

@@ -97,6 +97,7 @@ pub fn decode_entry(text: &str, layout: &Layout<'_>, entry: usize) -> Result<Pro
         required_block: numbers(".reqntid").map(triple),
         max_threads: numbers(".maxntid").map(|v| v.iter().product()),
         required_cluster: numbers(".reqnctapercluster").map(triple),
+        source: layout.source.clone(),
     })
 }
 

@@ -338,7 +338,8 @@ impl Warp {
         let owner = (cx.block, self.number(), l);
         let chosen = |p: &Pending| p.owner == owner && p.completion == completion && p.group < end;
         cx.cluster.settle(cx.grid.memory, chosen).map_err(|late| {
-            let detail = format!("{} (a copy issued at line {})", late.0.detail, late.1.line);
+            let issued = cx.grid.program.line(late.1.line);
+            let detail = format!("{} (a copy issued at {issued})", late.0.detail);
             Fault::new(late.0.kind, detail)
         })?;
         Ok(!matches!(transfer, Transfer::ArriveAfterCopies { .. }))

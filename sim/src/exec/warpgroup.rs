@@ -82,7 +82,7 @@ impl Bytes for Recorder<'_> {
 }
 
 impl InFlight {
-    fn check(&self, shared: &dyn Bytes) -> Result<(), Fault> {
+    fn check(&self, shared: &dyn Bytes, program: &Program) -> Result<(), Fault> {
         let again = Recorder::new(shared);
         for (addr, bytes) in &self.pieces {
             again.read(*addr, &mut vec![0; *bytes])?;
@@ -91,8 +91,8 @@ impl InFlight {
             return Ok(());
         }
         Err(illegal(format!(
-            "shared memory that the wgmma at line {} reads was written before this wait; write it after the wait",
-            self.line
+            "shared memory that the wgmma at {} reads was written before this wait; write it after the wait",
+            program.line(self.line)
         )))
     }
 }
@@ -224,6 +224,6 @@ impl Warp {
             blocks: &cx.cluster.blocks,
             own: cx.block,
         };
-        over.iter().try_for_each(|p| p.check(&shared))
+        over.iter().try_for_each(|p| p.check(&shared, cx.grid.program))
     }
 }

@@ -162,12 +162,19 @@ grammar ptx() for str {
         = kw(".version") a:number() "." b:number() { Top::Version(a, b) }
         / kw(".target") names:(word() ++ comma()) { Top::Target(names) }
         / kw(".address_size") number() { Top::Item(Item::Ignored) }
-        / kw(".file") [^ '\n']* _ { Top::Item(Item::Ignored) }
+        / f:file() { Top::Item(f.map_or(Item::Ignored, Item::File)) }
         / section() { Top::Item(Item::Ignored) }
         / kw(".pragma") (string() ++ comma()) ";" _ { Top::Item(Item::Ignored) }
         / kw(".alias") a:name() comma() b:name() ";" _ { Top::Item(Item::Alias(a, b)) }
         / f:function() { Top::Item(Item::Function(f)) }
         / v:variables() { Top::Item(Item::Variables(v)) }
+
+    // What follows the names is a time and a size, or a checksum.
+    rule file() -> Option<File>
+        = kw(".file") n:number() a:file_name() b:file_name()? [^ '\n']* _ { Some(File::new(n, a, b)) }
+        / kw(".file") [^ '\n']* _ { None }
+    rule file_name() -> &'input str
+        = quiet!{ "\"" n:$(("\\" [^ '\n'] / [^ '"' | '\\' | '\n'])*) "\"" [' ' | '\t']* { n } }
 
     rule section() = kw(".section") section_name() _ "{" section_body() "}" _
     rule section_name() = quiet!{ ['a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '.' | '$']+ } / expected!("a section name")
@@ -255,8 +262,10 @@ grammar ptx() for str {
     rule block() -> Vec<Statement<'input>> = "{" _ s:statement()* "}" _ { s }
     rule statement() -> Statement<'input>
         = b:block() { Statement::Block(b) }
-        / kw(".loc") file:number() line:number() [^ '\n']* _ { Statement::Location(file, line) }
-        / kw(".file") [^ '\n']* _ { Statement::Ignored }
+        / at:position!() kw(".loc") file:number() line:number() rest:$([^ '\n']*) _ {
+            Statement::Location(Location::new(at, file, line, rest))
+        }
+        / f:file() { f.map_or(Statement::Ignored, Statement::File) }
         / kw(".pragma") (string() ++ comma()) ";" _ { Statement::Ignored }
         / section() { Statement::Ignored }
         / v:variables() { Statement::Variables(v) }

@@ -1,9 +1,11 @@
 //! PTX text as a tree: what the grammar gives and the decoder takes. Names borrow from the text.
 mod error;
 mod grammar;
+mod source;
 
 pub use error::{Position, PtxError};
 pub use grammar::parse;
+pub use source::{File, Location, Mark, SourceLines};
 
 /// One `.ptx` text.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +27,8 @@ pub enum Item<'a> {
     Function(Function<'a>),
     /// `.alias new, old`.
     Alias(&'a str, &'a str),
+    /// `.file`
+    File(File),
     /// A directive without effect on execution.
     Ignored,
 }
@@ -126,8 +130,10 @@ pub enum Statement<'a> {
     Prototype(&'a str, Prototype<'a>),
     /// An instruction.
     Instruction(Instruction<'a>),
-    /// `.loc file line column`
-    Location(u32, u32),
+    /// `.loc`
+    Location(Location),
+    /// `.file`
+    File(File),
     /// A directive without effect on execution.
     Ignored,
 }

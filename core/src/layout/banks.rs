@@ -6,13 +6,21 @@
 use super::{Dim, LayoutError, LinearLayout, shared_offsets};
 use crate::tensor_map::Swizzle;
 
-const BANKS: u64 = 32;
+/// Banks of shared memory, 4 bytes each.
+pub(super) const BANKS: u64 = 32;
 
 /// Wavefronts of one warp-wide access of `bytes` bytes (1, 2, 4, 8 or 16) at these byte addresses, one for each active lane
 /// in lane order; `None` for a lane that does not take part. Addresses are multiples of `bytes`.
 pub fn wavefronts(addresses: &[Option<u64>], bytes: u64) -> u64 {
     parts(bytes, addresses.len())
         .map(|lanes| busiest_bank(&addresses[lanes], bytes).0)
+        .sum()
+}
+
+/// Wavefronts of the same access if no two words shared a bank.
+pub(super) fn ideal_wavefronts(addresses: &[Option<u64>], bytes: u64) -> u64 {
+    parts(bytes, addresses.len())
+        .map(|lanes| busiest_bank(&addresses[lanes], bytes).1.div_ceil(BANKS))
         .sum()
 }
 
@@ -64,9 +72,9 @@ impl BankCount {
 }
 
 /// What it costs the threads of `registers` ((register, lane, ...) to coordinates) to load or store their elements, which
-/// lie at `offsets` (coordinates to offset in elements, see [`shared_offsets`]). Accesses are as wide as consecutive
-/// registers lie at consecutive offsets, at most 16 bytes, and at most `widest` bytes where given. Registers that only
-/// repeat others are not moved.
+/// lie at `offsets` (coordinates to offset in elements, see [`shared_offsets`]). Accesses are as wide as registers, in some
+/// fixed order, lie at consecutive offsets ([`LinearLayout::vector`]), at most 16 bytes, and at most `widest` bytes where
+/// given. Registers that only repeat others are not moved.
 ///
 /// One warp and one register speak for all: another changes every address by the same exclusive or, which permutes banks.
 pub fn shared_bank_count(
@@ -76,21 +84,18 @@ pub fn shared_bank_count(
     widest: Option<u64>,
 ) -> Result<BankCount, LayoutError> {
     let places = registers.then(offsets)?;
-    let run = places.contiguity(Dim::Register, Dim::Offset) * element_bytes;
+    let run = places.vector(Dim::Register, Dim::Offset) * element_bytes;
     let vector_bytes = run.min(16).min(widest.unwrap_or(16)).max(element_bytes);
     let addresses: Vec<_> = (0..1 << places.input_bits(Dim::Lane))
         .map(|lane| Some(places.coordinate(&[(Dim::Lane, lane)], Dim::Offset) * element_bytes))
         .collect();
-    let moved_bits = registers.input_bits(Dim::Register) - registers.broadcast_bits(Dim::Register).count_ones();
+    let moved_bits = registers.input_bits(Dim::Register) - registers.repeated_registers().count_ones();
     let accesses = (element_bytes << moved_bits) / vector_bytes;
-    let ideal: u64 = parts(vector_bytes, addresses.len())
-        .map(|lanes| busiest_bank(&addresses[lanes], vector_bytes).1.div_ceil(BANKS))
-        .sum();
     Ok(BankCount {
         vector_bytes,
         accesses,
         wavefronts: accesses * wavefronts(&addresses, vector_bytes),
-        ideal: accesses * ideal,
+        ideal: accesses * ideal_wavefronts(&addresses, vector_bytes),
     })
 }
 

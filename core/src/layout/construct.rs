@@ -177,6 +177,20 @@ pub fn matrix_rows(matrices_log2: u32) -> Result<LinearLayout, LayoutError> {
     fragment(rows, columns, &[(0, 1), (0, 2), (0, 4)], &lane, &[])
 }
 
+/// What the registers hold after `ldmatrix`, or before `stmatrix`, of 2^`matrices_log2` 8x8 matrices of 16-bit elements (0
+/// to 2) that lie as [`matrix_rows`] says: (register, lane) to (row, column) in shared memory. With `transposed`, `.trans`:
+/// a thread's two elements of a matrix are neighbours in a column instead of a row.
+pub fn matrix_fragment(matrices_log2: u32, transposed: bool) -> Result<LinearLayout, LayoutError> {
+    let higher = [(8, 0), (0, 8)];
+    let used = (matrices_log2 as usize).min(2);
+    let (rows, columns) = [(8, 8), (16, 8), (16, 16)][used];
+    let turn = |(row, column)| if transposed { (column, row) } else { (row, column) };
+    let mut register = vec![turn((0, 1))];
+    register.extend(&higher[..used]);
+    let lane = [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)].map(turn);
+    fragment(rows, columns, &register, &lane, &[])
+}
+
 /// Where the elements of a tile lie in shared memory: coordinates to offset in elements, from a base at a multiple of the
 /// swizzle's period. `outer` and `inner` are the axes with their sizes.
 ///
@@ -288,6 +302,41 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn matrices_arrive_as_the_manual_says() {
+        for (log2, transposed) in (0..3).flat_map(|log2| [(log2, false), (log2, true)]) {
+            let (rows, fragment) = (
+                matrix_rows(log2).expect("legal"),
+                matrix_fragment(log2, transposed).expect("legal"),
+            );
+            assert!(fragment.is_bijective());
+            for lane in 0..32u64 {
+                for register in 0..2u64 << log2 {
+                    // Matrix i is the one whose rows lanes 8 i to 8 i + 7 address; its pair of elements is register i.
+                    let (matrix, half) = (register / 2, register % 2);
+                    let (row, column) = if transposed {
+                        (2 * (lane % 4) + half, lane / 4)
+                    } else {
+                        (lane / 4, 2 * (lane % 4) + half)
+                    };
+                    let stored = [(Dim::Lane, 8 * matrix + row), (Dim::Register, column)];
+                    let held = [(Dim::Lane, lane), (Dim::Register, register)];
+                    assert_eq!(fragment.apply(&held), rows.apply(&stored));
+                }
+            }
+        }
+        assert!(
+            matrix_fragment(2, false)
+                .expect("legal")
+                .same_map(&mma_a(16).expect("legal"))
+        );
+        assert!(
+            matrix_fragment(1, true)
+                .expect("legal")
+                .same_map(&mma_b(16).expect("legal"))
+        );
     }
 
     #[test]

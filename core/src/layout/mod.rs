@@ -79,17 +79,22 @@ mod algebra;
 mod banks;
 mod construct;
 mod convert;
+mod exchange;
 mod f2;
 mod query;
 mod repeated;
+mod shared;
+mod slice;
 
 pub use banks::{BankCount, best_swizzle, shared_bank_count, wavefronts};
 pub use construct::{
-    Blocked, cute_swizzle, matrix_rows, mma_a, mma_accumulator, mma_b, row_major, shared_offsets, wgmma_a,
-    wgmma_accumulator,
+    Blocked, cute_swizzle, matrix_fragment, matrix_rows, mma_a, mma_accumulator, mma_b, row_major, shared_offsets,
+    wgmma_a, wgmma_accumulator,
 };
 pub use convert::{Conversion, Movement, conversion};
+pub use exchange::{Exchange, exchange};
 pub use repeated::{Padded, Repeated};
+pub use shared::SharedTile;
 
 use std::fmt;
 use thiserror::Error;

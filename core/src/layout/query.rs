@@ -63,6 +63,23 @@ impl LinearLayout {
         }
         1 << run
     }
+
+    /// As [`contiguity`](LinearLayout::contiguity), but the values of `dim` may be taken in any fixed order: how many
+    /// neighbours along `axis` one access can move when the registers of a thread are rearranged first, the same way in
+    /// every thread.
+    pub fn vector(&self, dim: Dim, axis: Dim) -> u64 {
+        let (Some((low, bits)), Some((first, count))) = (self.outputs.find(axis), self.inputs.find(dim)) else {
+            return 1;
+        };
+        let held = Basis::new(self.columns_of(dim));
+        let mut run = (0..bits).take_while(|&k| held.solve(1 << (low + k)).is_some()).count() as u32;
+        for (i, &column) in self.columns.iter().enumerate() {
+            if !(first..first + count).contains(&(i as u32)) {
+                run = run.min((column.checked_shr(low).unwrap_or(0) & mask(bits)).trailing_zeros());
+            }
+        }
+        1 << run
+    }
 }
 
 #[cfg(test)]
@@ -107,5 +124,20 @@ mod tests {
         )
         .expect("a layout");
         assert_eq!(shifted.contiguity(Dim::Register, COLUMN), 2);
+        assert_eq!(shifted.vector(Dim::Register, COLUMN), 2);
+    }
+
+    #[test]
+    fn vectors_may_take_registers_in_another_order() {
+        let swapped = LinearLayout::from_bases(
+            &[(COLUMN, 3)],
+            &[
+                (Dim::Register, &[&[(COLUMN, 2)], &[(COLUMN, 3)]]),
+                (Dim::Lane, &[&[(COLUMN, 4)]]),
+            ],
+        )
+        .expect("a layout");
+        assert_eq!(swapped.contiguity(Dim::Register, COLUMN), 1);
+        assert_eq!(swapped.vector(Dim::Register, COLUMN), 4);
     }
 }

@@ -12,6 +12,16 @@ pub struct Repeated {
     pub counts: Vec<(Dim, u64)>,
 }
 
+impl From<LinearLayout> for Repeated {
+    /// One copy.
+    fn from(atom: LinearLayout) -> Self {
+        Repeated {
+            atom,
+            counts: Vec::new(),
+        }
+    }
+}
+
 impl Repeated {
     /// D of one `wgmma` for any n that is a multiple of 8; see [`wgmma_accumulator`].
     pub fn wgmma_accumulator(n: u64, warpgroups: u64) -> Result<Repeated, LayoutError> {

@@ -133,6 +133,7 @@ pub fn gemm_manifest() -> Manifest {
         swizzle: Swizzle::B128,
         fill: Fill::Zero,
         l2_promotion: L2Promotion::B128,
+        exact_rows: false,
     };
     Manifest {
         schema: SCHEMA,

@@ -49,6 +49,7 @@ fn ptx(body: &str) -> String {
         swizzle: Swizzle::B128,
         fill: Fill::Zero,
         l2_promotion: L2Promotion::B128,
+        exact_rows: false,
     };
     let scalar = Arg::Scalar {
         name: "factor".into(),

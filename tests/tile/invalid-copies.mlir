@@ -255,3 +255,12 @@ func.func private @f(%A: memref<1x3x4x8xi16, #tile.global>) {
   %0 = tile.tensor_map %A : memref<1x3x4x8xi16, #tile.global> -> !tile.tensor_map<1x1x2x8xi16, interleave = 16>
   return
 }
+
+// -----
+
+func.func private @f(%A: memref<?x?xf32, strided<[?, ?]>, #tile.global>, %bar: memref<!tile.mbarrier, #tile.shared>, %i: index) {
+  %m = tile.alloc : memref<64xf32, #tile.shared>
+  // expected-error@below {{the innermost stride of memref<?x?xf32, strided<[?, ?]>, #tile.global> is known only at run time; give it stride 1, as in strided<[?, 1]>}}
+  tile.bulk.load %A[%i, %i], %m, %bar[] : memref<?x?xf32, strided<[?, ?]>, #tile.global>, memref<64xf32, #tile.shared>, memref<!tile.mbarrier, #tile.shared>
+  return
+}

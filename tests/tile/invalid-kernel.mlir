@@ -370,3 +370,12 @@ tile.entry @e in @m(%A: memref<?xf32, #tile.global>) threads(32) launch {
   %n = memref.dim %A, %cm1 : memref<?xf32, #tile.global>
   tile.grid %n, %n, %n
 }
+
+// -----
+
+// expected-error@below {{argument 'A' is memref<4294967296x4294967296xf32, #tile.global>, which reaches over 73786976294838206464 bytes or more, but addresses have room for 9223372036854775807}}
+tile.kernel @k(%A: memref<4294967296x4294967296xf32, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+}

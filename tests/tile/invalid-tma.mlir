@@ -229,3 +229,27 @@ func.func private @f(%map: !tile.tensor_map<64xf32>, %m: memref<64xf32, #tile.sh
   "tile.tma.load"(%map, %m, %m) <{operandSegmentSizes = array<i32: 0, 0, 3, 0, 0, 0, 0, 0>}> : (!tile.tensor_map<64xf32>, memref<64xf32, #tile.shared>, memref<64xf32, #tile.shared>) -> ()
   return
 }
+
+// -----
+
+// What arithmetic tells of the innermost coordinate: 4 i + 2 is never on 16 bytes, 8 i + 24 always, i is not known.
+!map = !tile.tensor_map<64x64xbf16, swizzle = 128>
+!tile = memref<64x64xbf16, #tile.shared<swizzle = 128>>
+!bar = memref<!tile.mbarrier, #tile.shared>
+
+func.func private @f(%map: !map, %m: !tile, %bar: !bar, %i: index) {
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %c24 = arith.constant 24 : index
+  %fours = arith.muli %i, %c4 : index
+  %off = arith.addi %fours, %c2 : index
+  %eights = arith.muli %i, %c8 : index
+  %on = arith.addi %eights, %c24 : index
+  tile.tma.load %map[%i, %on], %m, %bar[] : !map, !tile, !bar
+  tile.tma.load %map[%i, %fours], %m, %bar[] : !map, !tile, !bar
+  tile.tma.load %map[%i, %i], %m, %bar[] : !map, !tile, !bar
+  // expected-error@below {{the innermost coordinate is 2 more than a multiple of 4 elements, but must lie on 16 bytes (an illegal instruction on the GPU)}}
+  tile.tma.load %map[%i, %off], %m, %bar[] : !map, !tile, !bar
+  return
+}

@@ -229,6 +229,10 @@ pub struct TensorMapTemplate {
     pub fill: Fill,
     /// L2 promotion.
     pub l2_promotion: L2Promotion,
+    /// Whether the kernel stores or reduces through the map and relies on nothing outside the tensor being written. The
+    /// hardware writes rows up to a multiple of 16 bytes, so that a launch with rows that end elsewhere is refused.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exact_rows: bool,
 }
 
 #[cfg(test)]
@@ -311,6 +315,7 @@ mod tests {
                     swizzle: Swizzle::B128,
                     fill: Fill::Zero,
                     l2_promotion: L2Promotion::B128,
+                    exact_rows: false,
                 }],
                 grid: [
                     binary(BinaryOp::CeilDivS, size(1), Expr::Const(64)),

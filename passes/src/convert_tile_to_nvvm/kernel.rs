@@ -3,13 +3,18 @@ use super::{DEVICE_MODULE, Matched, SHARED_SYMBOL, lower, types::type_converter}
 use girih_dialects::{
     nvvm::Emit,
     tile::{
-        ops::kernel::{Entry, Kernel, Return, WarpSpecialize},
+        ops::{
+            kernel::{Entry, Grid, Kernel, Return, WarpSpecialize},
+            tma::{MakeTensorMap, TmaStore},
+            tma_modes::TmaReduce,
+        },
         types::TensorMapType,
     },
 };
 use girih_ir::{
     conversion::Conversion,
     ext::BlockExt,
+    kind::{Kind, SymbolName},
     melior::ir::attribute::ArrayAttribute,
     mlir_sys::*,
     op::OpView,
@@ -40,6 +45,20 @@ fn attribute_dict<'c>(e: &Emit<'c, '_>, entries: &[(&str, Attribute<'c>)]) -> At
     }
 }
 
+/// The op that declares the block's dynamic shared memory, and its only kind in the module of lowered bodies.
+const SHARED_OP: &str = "llvm.mlir.global";
+
+/// Name of the dynamic shared memory in the module that `op` has been moved to.
+pub(super) fn shared_symbol<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<String> {
+    let mut at = op;
+    while at.full_name() != "gpu.module" {
+        at = at.parent()?;
+    }
+    let ops = at.region_at(0).entry()?.op_list();
+    let declared = ops.iter().find(|o| o.full_name() == SHARED_OP)?;
+    declared.attr("sym_name").and_then(SymbolName::from_attribute)
+}
+
 /// Moves every kernel of a module into an entry and a function whose body still has tile types: the conversion that
 /// follows changes them, entry arguments included.
 pub fn outline<'c>(module: OperationRef<'c, 'c>) -> Res {
@@ -51,15 +70,16 @@ pub fn outline<'c>(module: OperationRef<'c, 'c>) -> Res {
     let taken: Vec<String> = top
         .op_list()
         .iter()
-        .filter_map(|o| {
-            o.attr("sym_name")
-                .and_then(<girih_ir::kind::Str as girih_ir::kind::Kind>::from_attribute)
-        })
+        .filter_map(|o| o.attr("sym_name").and_then(SymbolName::from_attribute))
         .collect();
-    let mut name = DEVICE_MODULE.to_owned();
-    while taken.contains(&name) {
-        name.push('_');
-    }
+    let free = |name: &str| {
+        let mut name = name.to_owned();
+        while taken.contains(&name) {
+            name.push('_');
+        }
+        name
+    };
+    let (name, shared) = (free(DEVICE_MODULE), free(SHARED_SYMBOL));
     let mut errors = Errors::default();
     for kernel in &kernels {
         errors.merge(super::refuse::check(*kernel));
@@ -72,27 +92,61 @@ pub fn outline<'c>(module: OperationRef<'c, 'c>) -> Res {
     let gpu = e.op_with_regions("gpu.module", &[], &[], &[("sym_name", e.str_attr(&name))], vec![region]);
     let device = gpu.region_at(0).entry().expect("just made");
     for kernel in kernels {
-        outline_one(kernel, device, &name)?;
+        outline_one(kernel, device, &name, &shared)?;
     }
     Ok(())
 }
 
-fn outline_one<'c>(kernel: Kernel<'c, 'c>, device: BlockRef<'c, 'c>, module_name: &str) -> Res {
+/// Tells the launcher which maps are stored through by ops that accept no byte past a row. A map that comes to its store
+/// in another way than straight from the kernel's arguments may be any of its type.
+fn mark_exact_rows(kernel: Kernel<'_, '_>) {
+    let arguments = kernel.body().entry().map(|b| b.argument_values()).unwrap_or_default();
+    let Some(host) = kernel.launch().entry() else { return };
+    let own = host.argument_values().len();
+    let maps = host
+        .op_list()
+        .last()
+        .and_then(|op| op.cast::<Grid>())
+        .map(|grid| grid.args());
+    for op in kernel.op().nested_ops() {
+        let (store, reduce) = (op.cast::<TmaStore>(), op.cast::<TmaReduce>());
+        let exact = store
+            .filter(|op| !op.overwrite())
+            .map(|op| op.map())
+            .or(reduce.filter(|op| !op.overwrite()).map(|op| op.map()));
+        let Some(stored) = exact else { continue };
+        let known = arguments.contains(&stored);
+        let candidates = arguments.iter().skip(own).zip(maps.iter().flatten());
+        for (argument, made) in candidates {
+            let is_it = if known {
+                *argument == stored
+            } else {
+                argument.r#type() == stored.r#type()
+            };
+            if let Some(made) = made.defining_op().filter(|op| is_it && op.is::<MakeTensorMap>()) {
+                made.set_attr("exact_rows", Attribute::unit(made.ctx()));
+            }
+        }
+    }
+}
+
+fn outline_one<'c>(kernel: Kernel<'c, 'c>, device: BlockRef<'c, 'c>, module_name: &str, shared_symbol: &str) -> Res {
     let op = kernel.op();
+    mark_exact_rows(kernel);
     let inside = AtEnd(device);
     let e = Emit::new(&inside, op.location());
     let uses_shared = kernel.shared_bytes().unwrap_or(0) > 0;
-    let has_shared = device.op_list().iter().any(|o| o.full_name() == "llvm.mlir.global");
+    let has_shared = device.op_list().iter().any(|o| o.full_name() == SHARED_OP);
     if uses_shared && !has_shared {
         let array = Type::parse(e.context(), "!llvm.array<0 x i8>").expect("a type of this code");
         let attributes = [
-            ("sym_name", e.str_attr(SHARED_SYMBOL)),
+            ("sym_name", e.str_attr(shared_symbol)),
             ("global_type", e.type_attr(array)),
             ("linkage", e.attr("#llvm.linkage<external>")),
             ("addr_space", e.i32_attr(3)),
             ("alignment", e.i64_attr(SHARED_ALIGNMENT)),
         ];
-        e.op_with_regions("llvm.mlir.global", &[], &[], &attributes, vec![Region::new()]);
+        e.op_with_regions(SHARED_OP, &[], &[], &attributes, vec![Region::new()]);
     }
 
     // The function: its signature is what the body's arguments convert to.

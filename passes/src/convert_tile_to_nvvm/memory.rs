@@ -1,5 +1,5 @@
 //! Addresses, shared allocations and slabs, and single elements through `memref.load` and `memref.store`.
-use super::{Matched, SHARED_SYMBOL, group, lower, refuse, types::dynamic};
+use super::{Matched, group, kernel::shared_symbol, lower, refuse, types::dynamic};
 use girih_core::tensor_map::Swizzle;
 use girih_dialects::{
     nvvm::{Emit, V},
@@ -120,7 +120,7 @@ fn ours(t: Type<'_>) -> bool {
 /// Lowers the family.
 pub fn patterns(c: &mut Conversion<'_>) {
     lower!(c, Alloc, |op, _, rewriter| {
-        let Some(offset) = op.offset() else {
+        let (Some(offset), Some(symbol)) = (op.offset(), shared_symbol(op.op())) else {
             return refuse(
                 op.op(),
                 "has no place in shared memory yet; run tile-allocate-shared first",
@@ -131,7 +131,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
             "llvm.mlir.addressof",
             &[],
             e.ptr(3),
-            &[("global_name", e.symbol_attr(SHARED_SYMBOL))],
+            &[("global_name", e.symbol_attr(&symbol))],
         );
         rewriter.replace(op.op(), &[e.byte_offset_by(base, offset)]);
         Ok(())

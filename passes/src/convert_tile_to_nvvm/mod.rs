@@ -52,7 +52,7 @@ pub use types::type_converter;
 
 /// Name of the module with the lowered bodies.
 pub const DEVICE_MODULE: &str = "device";
-/// Name of the block's dynamic shared memory.
+/// Name of the block's dynamic shared memory; underscores follow where a kernel is called so.
 pub const SHARED_SYMBOL: &str = "shared_memory";
 
 /// The pass.

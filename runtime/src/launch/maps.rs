@@ -38,6 +38,9 @@ pub(super) fn instantiate(kernel: &Kernel, target: &str, env: &Arguments<'_>) ->
                 for violation in map.validate(&caps).err().unwrap_or_default() {
                     report(explain(kernel, template, &map, &violation));
                 }
+                if let Some(message) = row_end(template, &map) {
+                    report(message);
+                }
                 maps.push(Some(map));
             }
             Ok(None) => maps.push(None),
@@ -83,6 +86,22 @@ fn explain(kernel: &Kernel, template: &TensorMapTemplate, map: &TensorMap, viola
         })
         .flatten();
     by_argument.unwrap_or_else(|| format!("its tensor map has {violation}"))
+}
+
+/// Why a map that stores exact rows cannot: they do not end on 16 bytes.
+fn row_end(template: &TensorMapTemplate, map: &TensorMap) -> Option<String> {
+    template.exact_rows.then(|| map.store_row_end()).flatten()?;
+    let elements = *map.dims.first()?;
+    let bits = u128::from(elements) * u128::from(map.format.global_bits());
+    let padded = bits.div_ceil(128) * 128;
+    Some(format!(
+        "rows of {elements} elements are {} bytes, but the kernel stores them with a tensor map, which writes up to a \
+         multiple of 16: {} bytes after each row would be overwritten; make rows {} elements long, or let the store say \
+         `overwrite`",
+        bits / 8,
+        (padded - bits) / 8,
+        padded / u128::from(map.format.global_bits()),
+    ))
 }
 
 /// The dimension of `arg` whose stride is the only one that `expr` reads.

@@ -101,6 +101,31 @@ fn tensor_maps_get_the_values_of_their_arguments() {
 }
 
 #[test]
+fn rows_that_are_stored_exactly_end_on_16_bytes() {
+    let launched = |columns: u64, exact: bool| {
+        let manifest = gemm_manifest();
+        let mut kernel = manifest.kernels[0].clone();
+        kernel.tensor_maps[0].exact_rows = exact;
+        let mut values = gemm(512, 256, 128);
+        edit(&mut values, 0, |a| a.shape[1] = columns);
+        Plan::new(&kernel, &manifest.target, &values)
+            .map(|_| ())
+            .map_err(|e| e.to_string())
+    };
+    assert_eq!(
+        launched(123, true),
+        Err(
+            "kernel `gemm`, argument A: rows of 123 elements are 246 bytes, but the kernel stores them with a tensor map, \
+             which writes up to a multiple of 16: 10 bytes after each row would be overwritten; make rows 128 elements \
+             long, or let the store say `overwrite`"
+                .to_owned()
+        )
+    );
+    assert_eq!(launched(120, true), Ok(()));
+    assert_eq!(launched(123, false), Ok(()));
+}
+
+#[test]
 fn rows_that_a_tensor_map_cannot_take_are_refused_with_rule_value_and_remedy() {
     let text = prepare(&gemm(512, 256, 513)).unwrap_err().to_string();
     assert_eq!(

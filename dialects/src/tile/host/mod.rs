@@ -338,6 +338,7 @@ fn map<'c: 'a, 'a>(op: OperationRef<'c, 'a>, view: &View) -> Result<Host<'c, 'a>
             swizzle: map.permutation(),
             fill: map.core_fill(),
             l2_promotion: map.core_l2(),
+            exact_rows: MakeTensorMap::from_op(op).exact_rows(),
         },
     }))
 }

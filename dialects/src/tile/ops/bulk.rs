@@ -308,14 +308,19 @@ fn global_side<'c>(
     let Some((strides, _)) = global.strides_and_offset() else {
         return;
     };
-    if strides.last().is_some_and(|s| *s != 1 && *s != DYNAMIC) {
-        errors.op(
+    match strides.last() {
+        None | Some(1) => {}
+        Some(&DYNAMIC) => errors.op(
             &op,
             format!(
-                "bulk copies move contiguous bytes, but {global} has stride {} innermost",
-                strides[strides.len() - 1]
+                "bulk copies move contiguous bytes, but the innermost stride of {global} is known only at run time; give it \
+                 stride 1, as in strided<[?, 1]>"
             ),
-        );
+        ),
+        Some(stride) => errors.op(
+            &op,
+            format!("bulk copies move contiguous bytes, but {global} has stride {stride} innermost"),
+        ),
     }
     if let ([only], Some(bits)) = (indices, element_bits(global))
         && let Some(at) = only.constant_int().map(|at| i128::from(at) * i128::from(bits / 8))

@@ -2,11 +2,15 @@
 use super::{
     super::{
         spaces::is_global,
-        verify::{MAX_SHARED_BYTES, block_threads, dimension_exists, enclosing},
+        verify::{MAX_SHARED_BYTES, block_threads, dimension_exists, element_bits, enclosing},
     },
     kernel::{Entry, Grid, Kernel, MAX_THREADS, REGISTER_FILE, Return, WarpSpecialize, is_host_op},
 };
-use girih_ir::{ext::BlockExt, op::OpView, prelude::*};
+use girih_ir::{
+    ext::{BlockExt, DYNAMIC},
+    op::OpView,
+    prelude::*,
+};
 
 /// Most blocks of a cluster that every GPU with clusters launches.
 const MAX_CLUSTER: i64 = 8;
@@ -115,9 +119,33 @@ impl<'c> Header<'c> {
                     &op,
                     format!("argument '{name}' is {t}, but a kernel's memrefs are strided with offset 0"),
                 );
+            } else if t.is_memref_type() && least_bytes(t) > i64::MAX as u128 {
+                let m = format!(
+                    "argument '{name}' is {t}, which reaches over {} bytes or more, but addresses have room for {}",
+                    least_bytes(t),
+                    i64::MAX
+                );
+                errors.op(&op, m);
             }
         }
     }
+}
+
+/// Bytes from the first to the last element of a memref, at least: a run-time stride may be 0, and one with a run-time size
+/// may have no elements.
+fn least_bytes(t: Type<'_>) -> u128 {
+    let (Some(shape), Some((strides, _))) = (t.shape(), t.strides_and_offset()) else {
+        return 0;
+    };
+    if shape.iter().any(|size| *size <= 0) {
+        return 0;
+    }
+    let steps = shape.iter().zip(&strides).filter(|(_, stride)| **stride != DYNAMIC);
+    let last = steps.fold(0u128, |sum, (size, stride)| {
+        sum.saturating_add((size.unsigned_abs() as u128 - 1).saturating_mul(stride.unsigned_abs() as u128))
+    });
+    last.saturating_add(1)
+        .saturating_mul(u128::from(element_bits(t).unwrap_or(8) / 8))
 }
 
 /// Types that a launcher can hand over: by value, or as elements in memory.

@@ -27,6 +27,9 @@ op! {
     /// and encodes the map; a memref with an empty dimension gets none. Elements of 4 and 6 bits are packed in a memref of i8.
     /// An interleaved map is of a memref with one dimension more: N, channel slices, spatial dimensions, and the slice.
     ///
+    /// With `exact_rows` a launch is refused whose rows do not end on 16 bytes: what is stored through such a map would be
+    /// written past them. `convert-tile-to-nvvm` adds it to the maps of stores and reductions that do not say `overwrite`.
+    ///
     /// ```mlir
     /// tile.kernel @k(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>) threads(32) launch {
     ///   %c1 = arith.constant 1 : index
@@ -38,8 +41,9 @@ op! {
     pub struct MakeTensorMap = "tile.tensor_map" {
         operands { memory: one(GLOBAL_MEMREF) }
         results { map: one(TENSOR_MAP) }
+        attributes { exact_rows: unit }
         effects pure
-        format "$memory attr-dict `:` type($memory) `->` type($map)"
+        format "$memory (`exact_rows` $exact_rows^)? attr-dict `:` type($memory) `->` type($map)"
         hooks { fn verify(self) -> Res { verify_map(self) } }
     }
 }
@@ -257,7 +261,7 @@ op! {
     /// `tile.fence proxy_async_shared` in the threads that wrote the source. It completes in the thread's bulk group.
     /// Coordinates are not negative. What lies past the end is dropped, except that each row is written up to a multiple of
     /// 16 bytes: rows must end on one, or `overwrite` accepts up to 15 more bytes. Rows whose length is known only at launch
-    /// are not checked.
+    /// are checked there.
     ///
     /// With a map of mode im2col it stores pixels (`im2col_no_offs`), along W with mode im2col_w. `scatter4` stores four rows
     /// of a map whose box has one: coordinates are the rows, then the column.

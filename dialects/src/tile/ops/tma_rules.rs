@@ -140,28 +140,90 @@ pub fn walks<'c>(
     } else {
         index_count(op, errors, "the tensor map", map.dimensions(), coords.len());
     }
-    let image = map.image();
-    if image.interleave == Interleave::None
-        && let Some(v) = coords.last().and_then(|c| c.constant_int())
+    if map.core_interleave() == Interleave::None
+        && let (Some(inner), Some(format)) = (coords.last(), map.core_format())
     {
-        let bits = i128::from(v) * i128::from(image.format.global_bits());
-        // The padded formats count whole groups of 128 elements.
-        let padded = matches!(image.format, Format::B4x16P64 | Format::B6x16P32);
-        if padded && v % 128 != 0 {
-            let m = format!(
-                "the innermost coordinate is {v} elements, but format {} needs a multiple of 128",
-                image.format.name()
-            );
-            errors.op(&op, m);
-        } else if bits % 128 != 0 {
-            let m = format!(
-                "the innermost coordinate is {v} elements, {} bytes, but must lie on 16 bytes (an illegal instruction on the GPU)",
-                bits / 8
-            );
-            errors.op(&op, m);
-        }
+        innermost(op, errors, *inner, format);
     }
     offsets(op, errors, map, walk);
+}
+
+/// The innermost coordinate lies on 16 bytes, as far as it is known. The padded formats count whole groups of 128 elements.
+fn innermost<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, inner: Value<'c, 'c>, format: Format) {
+    let padded = matches!(format, Format::B4x16P64 | Format::B6x16P32);
+    let granule = if padded { 128 } else { 128 / format.global_bits() as i64 };
+    let Remainder { modulus, rest } = Remainder::of(inner, granule, 0);
+    if rest == 0 {
+        return;
+    }
+    let found = match inner.constant_int() {
+        Some(v) if !padded => {
+            let bits = i128::from(v) * i128::from(format.global_bits());
+            format!("is {v} elements, {} bytes", bits / 8)
+        }
+        Some(v) => format!("is {v} elements"),
+        None => format!("is {rest} more than a multiple of {modulus} elements"),
+    };
+    let m = match padded {
+        true => format!(
+            "the innermost coordinate {found}, but format {} needs a multiple of 128",
+            format.name()
+        ),
+        false => {
+            format!("the innermost coordinate {found}, but must lie on 16 bytes (an illegal instruction on the GPU)")
+        }
+    };
+    errors.op(&op, m);
+}
+
+/// What is known of a number: `rest` more than a multiple of `modulus`, a power of two; 0 of 1 where nothing is.
+#[derive(Clone, Copy)]
+struct Remainder {
+    modulus: i64,
+    rest: i64,
+}
+
+impl Remainder {
+    /// Most ops between a number and what it is made of that are looked through.
+    const DEEPEST: usize = 8;
+
+    /// What the arithmetic that gives `v` says, to the modulus `most`, which is at most 128.
+    fn of(v: Value<'_, '_>, most: i64, depth: usize) -> Self {
+        let known = |modulus: i64, rest: i64| Remainder {
+            modulus,
+            rest: rest.rem_euclid(modulus),
+        };
+        if let Some(v) = v.constant_int() {
+            return known(most, v.rem_euclid(most));
+        }
+        // Narrower types wrap around within the modulus.
+        let narrow = v.r#type().bit_width().is_some_and(|bits| bits < 8);
+        let Some(op) = v.defining_op().filter(|_| depth < Self::DEEPEST && !narrow) else {
+            return known(1, 0);
+        };
+        let operands: Vec<_> = op.operand_values();
+        let of = |i: usize| operands.get(i).map_or(known(1, 0), |v| Self::of(*v, most, depth + 1));
+        let times = |a: Remainder, b: Remainder| {
+            // (a.modulus i + a.rest) (b.modulus j + b.rest): the highest power of two in all terms but the last.
+            let terms = (a.modulus * b.modulus) | (a.modulus * b.rest) | (b.modulus * a.rest) | most;
+            known(1 << terms.trailing_zeros(), a.rest * b.rest)
+        };
+        match op.full_name() {
+            "arith.index_cast" | "arith.index_castui" | "arith.extsi" | "arith.extui" => of(0),
+            "arith.addi" | "arith.subi" => {
+                let (a, b) = (of(0), of(1));
+                let sign = if op.full_name() == "arith.subi" { -1 } else { 1 };
+                known(a.modulus.min(b.modulus), a.rest + sign * b.rest)
+            }
+            "arith.muli" => times(of(0), of(1)),
+            "arith.shli" => match operands.get(1).and_then(|by| by.constant_int()) {
+                Some(by @ 0..=7) => times(of(0), known(most, 1 << by)),
+                Some(8..=31) => known(most, 0),
+                _ => known(1, 0),
+            },
+            _ => known(1, 0),
+        }
+    }
 }
 
 fn offsets<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, map: TensorMapType<'c>, walk: &Walk<'c, '_>) {

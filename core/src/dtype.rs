@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 /// An element type. Names are MLIR's where MLIR has one (`bf16`, `f8E4M3FN` is spelled `e4m3`), PTX's otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", expecting = "the name of an element type")]
 pub enum DType {
     /// 1-bit truth value, stored in one byte.
     I1,

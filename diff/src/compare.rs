@@ -8,6 +8,7 @@ use girih_runtime::{
     array::{Array, decode_f64},
     launch::{HostValue, Memref, Prepared, Value},
 };
+use serde::Serialize;
 use std::fmt;
 
 /// Elements that are named when many differ.
@@ -23,7 +24,7 @@ pub enum Tolerance {
 }
 
 /// How one argument differs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// Argument.
     pub argument: String,
@@ -36,7 +37,7 @@ pub struct Difference {
 }
 
 /// One element that differs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Element {
     /// Where, outermost dimension first.
     pub index: Vec<u64>,
@@ -45,6 +46,7 @@ pub struct Element {
     /// Their bits.
     pub bits: [u64; 2],
     /// Hexadecimal digits of an element.
+    #[serde(skip)]
     pub digits: usize,
 }
 

@@ -1,12 +1,13 @@
 //! Many rounds of one kernel on two devices: other numbers in each round, and other sizes where the SPECs leave them open.
 use crate::{
     Pair,
-    compare::{self, Loaded, Tolerance},
+    compare::{self, Difference, Loaded, Tolerance},
     template::{Range, Sizes, Template, draw},
 };
 use clap::Args;
 use girih_core::device::Device;
 use girih_runtime::{Error, Program, Result, run::make_values};
+use serde::Serialize;
 
 /// What a user says about a comparison.
 #[derive(Clone, Debug, Args)]
@@ -49,12 +50,36 @@ fn tolerance(text: &str) -> std::result::Result<f64, String> {
 }
 
 /// What came of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
+    /// Kernel.
+    pub kernel: String,
+    /// The devices in words.
+    pub devices: [String; 2],
     /// Whether every round agreed.
     pub agrees: bool,
+    /// Rounds that agreed.
+    pub rounds: u64,
+    /// Elements compared in them.
+    pub elements: u64,
+    /// The round that did not agree.
+    pub difference: Option<Round>,
     /// In words, lines without a newline at the end.
+    #[serde(skip)]
     pub text: String,
+}
+
+/// A round in which the devices differ.
+#[derive(Clone, Debug, Serialize)]
+pub struct Round {
+    /// Seed of its random numbers.
+    pub seed: u64,
+    /// What the names of --let stood for.
+    pub sizes: Sizes,
+    /// The arguments that differ.
+    pub arguments: Vec<Difference>,
+    /// Options that run this round alone.
+    pub again: Vec<String>,
 }
 
 /// Runs the rounds until one differs.
@@ -71,7 +96,15 @@ pub fn run(program: &Program, options: &Options, devices: &mut [Box<dyn Device>;
     let tolerance = options.tol.map_or(Tolerance::Bits, Tolerance::Within);
     let names = [devices[0].name(), devices[1].name()];
     let names = [names[0].as_str(), names[1].as_str()];
-    let mut elements = 0;
+    let mut outcome = Outcome {
+        kernel: kernel.name.clone(),
+        devices: names.map(str::to_owned),
+        agrees: true,
+        rounds: 0,
+        elements: 0,
+        difference: None,
+        text: String::new(),
+    };
     let [first, second] = devices;
     let mut loaded = [
         Loaded::new(&mut **first, program)?,
@@ -100,15 +133,25 @@ pub fn run(program: &Program, options: &Options, devices: &mut [Box<dyn Device>;
                 text.push('\n');
                 text.push_str(&difference.words(names));
             }
-            let again: Vec<String> = options
-                .args
-                .iter()
-                .map(|arg| format!("--arg '{}'", arg.fill(&sizes)))
-                .collect();
-            text.push_str(&format!("\nagain: {} --seed {seed}", again.join(" ")));
-            return Ok(Outcome { agrees: false, text });
+            let given = options.args.iter().map(|arg| arg.fill(&sizes));
+            let quoted: Vec<String> = given.clone().map(|arg| format!("--arg '{arg}'")).collect();
+            text.push_str(&format!("\nagain: {} --seed {seed}", quoted.join(" ")));
+            let mut again: Vec<String> = given.flat_map(|arg| ["--arg".to_owned(), arg]).collect();
+            again.extend(["--seed".to_owned(), seed.to_string()]);
+            outcome.difference = Some(Round {
+                seed,
+                sizes,
+                arguments: found,
+                again,
+            });
+            return Ok(Outcome {
+                agrees: false,
+                text,
+                ..outcome
+            });
         }
-        elements += values
+        outcome.rounds += 1;
+        outcome.elements += values
             .iter()
             .map(|value| match value {
                 girih_runtime::launch::HostValue::Array(array) => array.len(),
@@ -120,13 +163,11 @@ pub fn run(program: &Program, options: &Options, devices: &mut [Box<dyn Device>;
         Tolerance::Bits => "every bit".to_owned(),
         Tolerance::Within(t) => format!("floats within {t}"),
     };
-    Ok(Outcome {
-        agrees: true,
-        text: format!(
-            "same: {}: {} rounds on {} and {}, {elements} elements, {how}",
-            kernel.name, options.seeds, names[0], names[1]
-        ),
-    })
+    outcome.text = format!(
+        "same: {}: {} rounds on {} and {}, {} elements, {how}",
+        kernel.name, options.seeds, names[0], names[1], outcome.elements
+    );
+    Ok(outcome)
 }
 
 fn words(kernel: &str, seed: u64, sizes: &Sizes) -> String {

@@ -5,6 +5,7 @@ use crate::{
     registry,
     run::Input,
 };
+use girih_core::manifest::Manifest;
 use girih_diff::rounds::{self, Options, Outcome};
 use girih_ir::module::Message;
 use girih_runtime::Program;
@@ -16,7 +17,7 @@ use girih_runtime::Program;
 pub fn run(input: Input<'_>, compilation: &Compilation, options: &Options) -> Result<(Outcome, Vec<Message>)> {
     let mut devices = options.on.open()?;
     let (program, messages) = match input {
-        Input::Ptx(content, name) => (from_ptx(content, name)?, Vec::new()),
+        Input::Ptx(content, name, manifest) => (from_ptx(content, name, manifest)?, Vec::new()),
         Input::Mlir(source, name) => {
             let context = registry::context();
             let mut compilation = compilation.clone();
@@ -37,12 +38,16 @@ pub fn run(input: Input<'_>, compilation: &Compilation, options: &Options) -> Re
     }
 }
 
-fn from_ptx(content: &[u8], name: &str) -> Result<Program> {
+fn from_ptx(content: &[u8], name: &str, manifest: Option<Manifest>) -> Result<Program> {
     let text = std::str::from_utf8(content).map_err(|error| {
         Failure::new(format!(
             "{name}: is not PTX text: byte {} is not UTF-8",
             error.valid_up_to()
         ))
     })?;
-    Program::from_text(text).map_err(|error| Failure::new(format!("{name}: {error}")))
+    let program = match manifest {
+        Some(manifest) => Program::new(text.to_owned(), manifest),
+        None => Program::from_text(text),
+    };
+    program.map_err(|error| Failure::new(format!("{name}: {error}")))
 }

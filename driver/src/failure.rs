@@ -1,4 +1,5 @@
 //! Why nothing came of it: messages, and whose move it is.
+use crate::finding::Checks;
 use girih_core::device::DeviceError;
 use girih_ir::{Severity, module::Message};
 use std::{fmt, path::Path};
@@ -8,7 +9,7 @@ use std::{fmt, path::Path};
 pub enum Kind {
     /// The program, a file or the machine is at fault: exit code 1.
     Failed,
-    /// The command line is at fault: exit code 2.
+    /// The command line is at fault, by its options, SPECs, names, or values that nobody takes: exit code 2.
     Usage,
 }
 
@@ -19,6 +20,8 @@ pub struct Failure {
     pub kind: Kind,
     /// Everything that was said, warnings and remarks included, in order.
     pub messages: Vec<Message>,
+    /// What the simulator's checks found before; `None` where nothing was checked.
+    pub checks: Option<Box<Checks>>,
 }
 
 /// Result of girih's calls.
@@ -30,6 +33,7 @@ impl Failure {
         Failure {
             kind: Kind::Failed,
             messages: vec![error(text)],
+            checks: None,
         }
     }
 
@@ -52,6 +56,7 @@ impl Failure {
         let mut failure = Failure {
             kind: Kind::Failed,
             messages,
+            checks: None,
         };
         if !said {
             failure
@@ -64,6 +69,12 @@ impl Failure {
     /// Puts what was said before in front.
     pub fn after(mut self, earlier: Vec<Message>) -> Self {
         self.messages.splice(0..0, earlier);
+        self
+    }
+
+    /// Adds what the simulator's checks found before it.
+    pub fn with_checks(mut self, checks: Option<Checks>) -> Self {
+        self.checks = checks.map(Box::new);
         self
     }
 
@@ -133,6 +144,7 @@ impl From<girih_codegen::Error> for Failure {
         Failure {
             kind: Kind::Failed,
             messages,
+            checks: None,
         }
     }
 }
@@ -140,16 +152,20 @@ impl From<girih_codegen::Error> for Failure {
 impl From<girih_runtime::Error> for Failure {
     fn from(failed: girih_runtime::Error) -> Self {
         use girih_runtime::Error as E;
-        let kind = match failed {
-            E::Usage(_) | E::Spec(_) => Kind::Usage,
-            _ => Kind::Failed,
+        let kind = match failed.is_usage() {
+            true => Kind::Usage,
+            false => Kind::Failed,
         };
         let messages = match &failed {
             // One line for each argument.
             E::Arguments { .. } => failed.to_string().lines().map(error).collect(),
             _ => vec![error(failed.to_string())],
         };
-        Failure { kind, messages }
+        Failure {
+            kind,
+            messages,
+            checks: None,
+        }
     }
 }
 

@@ -20,6 +20,7 @@
 //! | [`annotation`] | the `girih` dialect: what a reference function says about its own precision |
 //! | [`diagnostic`] | messages with the source line and a caret, or as JSON |
 //! | [`explicit`] | PTX from anywhere, with its launch given on the command line |
+//! | [`finding`] | what the simulator's checks found, as messages |
 //! | [`failure`] | why nothing came of it |
 //! | [`file`] | reading input, and writing output as a whole or not at all |
 pub mod annotation;
@@ -29,6 +30,7 @@ pub mod diff;
 pub mod explicit;
 pub mod failure;
 pub mod file;
+pub mod finding;
 pub mod registry;
 pub mod run;
 

@@ -65,6 +65,12 @@ fn join(kernel: &str, problems: &[Problem]) -> String {
 }
 
 impl Error {
+    /// Whether the command line is at fault: its options, SPECs, names, or values that the kernel does not take. Programs
+    /// end with exit code 2 then, and with 1 for everything else.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Error::Usage(_) | Error::Spec(_) | Error::Arguments { .. })
+    }
+
     /// An error about `path`.
     pub fn file(path: &Path, message: impl ToString) -> Self {
         Error::File {

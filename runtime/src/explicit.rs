@@ -61,11 +61,11 @@ impl Explicit {
         self.block.is_some()
     }
 
-    /// The PTX with a manifest that says what the command line said. Each array is one 64-bit pointer parameter, each number
-    /// one parameter of its type, in the order of `args`.
+    /// The manifest that says what the command line said. Each array is one 64-bit pointer parameter, each number one
+    /// parameter of its type, in the order of `args`.
     ///
     /// Errors: PTX that has a manifest of its own, or not the kernel; a SPEC that gives no array.
-    pub fn manifest_for(&self, ptx: &str, kernel: Option<&str>, args: &[Named<Spec>]) -> Result<String> {
+    pub fn manifest_for(&self, ptx: &str, kernel: Option<&str>, args: &[Named<Spec>]) -> Result<Manifest> {
         if ptx.trim_start().starts_with("// girih manifest") {
             return Err(Error::Usage(
                 "the PTX has a launch manifest; --block, --grid, --cluster and --shared are for PTX without one"
@@ -73,7 +73,7 @@ impl Explicit {
             ));
         }
         let dims = |given: Option<Dim3>| given.map_or([1; 3], |dims| dims.0);
-        let manifest = Manifest {
+        Ok(Manifest {
             schema: SCHEMA,
             girih: env!("CARGO_PKG_VERSION").to_owned(),
             target: target(ptx)?,
@@ -93,8 +93,7 @@ impl Explicit {
                 cluster: dims(self.cluster),
                 dynamic_shared_bytes: self.shared.unwrap_or(0),
             }],
-        };
-        Ok(manifest.to_ptx_comment() + ptx)
+        })
     }
 }
 
@@ -180,8 +179,8 @@ mod tests {
     #[test]
     fn the_command_line_becomes_a_manifest() {
         let args = ["p=zeros:f32[8]", "n=i32:8"].map(|text| text.parse().unwrap());
-        let text = explicit().manifest_for(PTX, None, &args).unwrap();
-        let program = Program::from_text(text).unwrap();
+        let manifest = explicit().manifest_for(PTX, None, &args).unwrap();
+        let program = Program::new(PTX.to_owned(), manifest).unwrap();
         let kernel = program.kernel(Some("k")).unwrap();
         assert_eq!(
             (kernel.block, program.manifest().target.as_str()),
@@ -189,7 +188,8 @@ mod tests {
         );
         assert_eq!(kernel.grid, [4, 2, 1].map(Expr::Const));
         assert_eq!(kernel.params, [Param::Pointer { arg: 0 }, Param::Scalar { arg: 1 }]);
-        let again = explicit().manifest_for(program.ptx(), None, &args).unwrap_err();
+        let own = program.manifest().to_ptx_comment() + PTX;
+        let again = explicit().manifest_for(&own, None, &args).unwrap_err();
         assert!(
             again.to_string().starts_with("the PTX has a launch manifest"),
             "{again}"

@@ -4,6 +4,7 @@ use crate::decode::{self, MAX_SHARED_BYTES};
 use crate::exec::{self, Grid, LaunchError, LaunchShape};
 use crate::isa::{Program, SHARED_BASE};
 use crate::memory::{Access, Bytes, Fault, GlobalMemory};
+use crate::progress::Progress;
 use crate::ptx::{self, PtxError};
 use crate::texture::{Objects, Surface, Texture};
 use crate::tma;
@@ -12,7 +13,7 @@ use girih_core::target::Target;
 use girih_core::tensor_map::TensorMap;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Warp instructions that a launch may execute unless [`Simulator::set_instruction_limit`] says otherwise.
 pub const DEFAULT_INSTRUCTION_LIMIT: u64 = 20_000_000_000;
@@ -39,6 +40,7 @@ pub struct Simulator {
     target: Option<Target>,
     checks: bool,
     findings: Vec<Finding>,
+    progress: Arc<Progress>,
 }
 
 fn fault(fault: Fault) -> DeviceError {
@@ -100,6 +102,11 @@ impl Simulator {
     /// Warp instructions that all launches so far executed.
     pub fn executed_instructions(&self) -> u64 {
         self.executed
+    }
+
+    /// How far the current launch has come; another thread may look.
+    pub fn progress(&self) -> Arc<Progress> {
+        self.progress.clone()
     }
 
     /// Makes a texture object; the handle is what a kernel takes as its 64-bit parameter.
@@ -362,7 +369,9 @@ impl Device for Simulator {
             output: Mutex::default(),
             checks: self.checks.then(Checks::default),
             started: std::time::Instant::now(),
+            progress: &self.progress,
         };
+        self.progress.begin(shape.grid.iter().map(|v| u64::from(*v)).product());
         let result = exec::run(&grid);
         let printed = grid.output.into_inner().unwrap_or_else(PoisonError::into_inner);
         let left = grid.budget.into_inner();

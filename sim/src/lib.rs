@@ -27,6 +27,7 @@ pub mod isa;
 pub mod mbarrier;
 pub mod memory;
 pub mod number;
+pub mod progress;
 pub mod ptx;
 pub mod replay;
 pub mod tensor_core;

@@ -137,7 +137,7 @@ impl Manifest {
                 .split(" at line ")
                 .next()
                 .unwrap_or_default()
-                .to_string(),
+                .replace("unknown variant", "unknown name"),
         })?;
         if manifest.schema != SCHEMA {
             return Err(ManifestError::Schema {
@@ -221,6 +221,70 @@ mod tests {
             )),
             "{error}"
         );
+    }
+
+    /// Every manifest that has one value of `value` replaced by `wrong`.
+    fn with_one_wrong(value: &serde_json::Value, wrong: &serde_json::Value) -> Vec<serde_json::Value> {
+        use serde_json::Value;
+        let mut all = vec![wrong.clone()];
+        match value {
+            Value::Array(items) => {
+                for (i, item) in items.iter().enumerate() {
+                    all.extend(with_one_wrong(item, wrong).into_iter().map(|item| {
+                        let mut items = items.clone();
+                        items[i] = item;
+                        Value::Array(items)
+                    }));
+                }
+            }
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    all.extend(with_one_wrong(field, wrong).into_iter().map(|field| {
+                        let mut fields = fields.clone();
+                        fields.insert(name.clone(), field);
+                        Value::Object(fields)
+                    }));
+                }
+            }
+            _ => {}
+        }
+        all
+    }
+
+    #[test]
+    fn messages_speak_of_the_manifest_and_not_of_types_in_rust() {
+        let example = serde_json::to_value(example()).expect("a manifest is JSON");
+        let wrong = [
+            serde_json::json!(1.5),
+            serde_json::json!("x"),
+            serde_json::json!([7]),
+            serde_json::json!({"x": 1}),
+            serde_json::json!({"memref": 1}),
+            serde_json::json!({"binary": ["add"]}),
+            serde_json::json!(null),
+        ];
+        let mut refused = 0;
+        for wrong in wrong.iter().flat_map(|wrong| with_one_wrong(&example, wrong)) {
+            let Err(error) = Manifest::from_json(&wrong.to_string()) else {
+                continue;
+            };
+            refused += 1;
+            let text = error.to_string();
+            let is_internal = [
+                "struct",
+                "enum",
+                "variant ",
+                "::",
+                "Expr",
+                "TensorMap",
+                "DType",
+                "Kernel",
+            ]
+            .iter()
+            .any(|word| text.contains(word));
+            assert!(!is_internal, "{text}");
+        }
+        assert!(refused > 300, "{refused} manifests were refused");
     }
 
     #[test]

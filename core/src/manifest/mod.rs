@@ -30,7 +30,7 @@ pub const SCHEMA: u32 = 1;
 
 /// The manifest of one PTX file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a launch manifest")]
 pub struct Manifest {
     /// Schema version, [`SCHEMA`].
     pub schema: u32,
@@ -44,7 +44,7 @@ pub struct Manifest {
 
 /// One kernel: its logical arguments, its PTX parameters, and its launch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a kernel")]
 pub struct Kernel {
     /// Entry name in the PTX.
     pub name: String,
@@ -66,7 +66,11 @@ pub struct Kernel {
 
 /// A logical argument.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[serde(
+    rename_all = "snake_case",
+    deny_unknown_fields,
+    expecting = "an argument: memref or scalar"
+)]
 pub enum Arg {
     /// A strided array in global memory.
     Memref {
@@ -101,7 +105,11 @@ impl Arg {
 
 /// One PTX parameter and the value that it gets. `arg` indexes [`Kernel::args`], `dim` is outermost first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[serde(
+    rename_all = "snake_case",
+    deny_unknown_fields,
+    expecting = "a parameter: pointer, size, stride, scalar or tensor_map"
+)]
 pub enum Param {
     /// 64-bit global address of a memref's first element.
     Pointer {
@@ -137,7 +145,10 @@ pub enum Param {
 /// Integer arithmetic that the launcher evaluates from the arguments, in i64. A division by zero or an overflow is an
 /// error that names the kernel; a launch is never guessed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(
+    rename_all = "snake_case",
+    expecting = "an expression: const, size, stride, scalar, binary or select"
+)]
 pub enum Expr {
     /// A constant.
     Const(i64),
@@ -168,7 +179,7 @@ pub enum Expr {
 
 /// Operators of [`Expr::Binary`]; comparisons give 0 or 1. Names are those of MLIR's `arith`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", expecting = "the name of an operator")]
 #[allow(missing_docs)]
 pub enum BinaryOp {
     Add,
@@ -205,7 +216,7 @@ pub enum BinaryOp {
 
 /// A tensor map with its run-time fields still expressions. All lists are innermost dimension first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a tensor map")]
 pub struct TensorMapTemplate {
     /// Memref argument whose address the map gets.
     pub arg: usize,

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 /// Element format of a tensor map, by the CUDA driver's names (`CU_TENSOR_MAP_DATA_TYPE_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", expecting = "the name of an element format")]
 #[allow(missing_docs)]
 pub enum Format {
     U8,
@@ -50,7 +50,7 @@ pub enum Format {
 
 /// How 16-byte columns are permuted within 128-byte lines of shared memory, by absolute address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", expecting = "the name of a swizzle")]
 #[allow(missing_docs)]
 pub enum Swizzle {
     #[default]
@@ -66,7 +66,7 @@ pub enum Swizzle {
 
 /// Interleaved layouts `NC/8HWC8` (16-byte slices) and `NC/16HWC16` (32-byte slices).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", expecting = "the name of an interleaved layout")]
 #[allow(missing_docs)]
 pub enum Interleave {
     #[default]
@@ -77,7 +77,7 @@ pub enum Interleave {
 
 /// What elements outside the tensor read as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", expecting = "zero or nan")]
 pub enum Fill {
     /// Zero.
     #[default]
@@ -88,7 +88,7 @@ pub enum Fill {
 
 /// Sector size that a miss promotes to in L2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", expecting = "the name of an L2 promotion")]
 #[allow(missing_docs)]
 pub enum L2Promotion {
     #[default]
@@ -100,7 +100,7 @@ pub enum L2Promotion {
 
 /// Access mode and what only that mode has.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", expecting = "a mode: tiled, im2col or im2col_wide")]
 pub enum Mode {
     /// A box of the tensor.
     Tiled {
@@ -133,7 +133,7 @@ pub enum Mode {
 
 /// Pixels of one transfer along W, without its halos, which the instruction names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", expecting = "a number of pixels: w or w128")]
 pub enum WidePixels {
     /// `im2col::w`: so many pixels, 1 to 1024.
     W(u32),

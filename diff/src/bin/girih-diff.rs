@@ -1,7 +1,7 @@
 //! `girih-diff`: holds two devices against each other with compiled PTX, on a machine without a compiler.
 use clap::Parser;
 use girih_diff::rounds::{self, HELP, Options};
-use girih_runtime::{Error, Program, Result};
+use girih_runtime::{Program, Result};
 use std::{path::PathBuf, process::ExitCode};
 
 /// Runs the same PTX with the same arguments on two devices and compares every argument.
@@ -23,11 +23,7 @@ fn main() -> ExitCode {
         }
         Err(error) => {
             eprintln!("error: {error}");
-            ExitCode::from(if matches!(error, Error::Usage(_) | Error::Spec(_)) {
-                2
-            } else {
-                1
-            })
+            ExitCode::from(if error.is_usage() { 2 } else { 1 })
         }
     }
 }

@@ -1,24 +1,49 @@
-//! Arguments that were not given: each with its type and something that fits it.
+//! Arguments that were not given: each with its type and something that fits it; and names that are no argument's.
 use crate::failure::{Failure, Result};
 use girih_core::{
     dtype::DType,
     manifest::{Arg, Kernel},
 };
 use girih_runtime::{run::Named, spec::Spec};
+use strsim::levenshtein;
 
 /// A size where the kernel leaves it open.
 const EXAMPLE_SIZE: u64 = 256;
 
-/// Refuses a command line that leaves an argument out; all of them are named.
+/// Refuses a command line that leaves an argument out or gives one that there is not; all of them are named, and what may be
+/// a slip of the pen comes first, since it explains what is missing.
 pub(super) fn check(kernel: &Kernel, given: &[Named<Spec>]) -> Result<()> {
     let is_missing = |arg: &&Arg| !given.iter().any(|named| named.name == arg.name());
-    let mut missing = kernel.args.iter().filter(is_missing).map(|arg| sentence(kernel, arg));
+    let is_known = |name: &str| kernel.args.iter().any(|arg| arg.name() == name);
+    let unknown = given.iter().filter(|named| !is_known(&named.name));
+    let missing: Vec<&Arg> = kernel.args.iter().filter(is_missing).collect();
+    let unknown = unknown.map(|named| misspelt(kernel, &named.name, &missing));
+    let mut missing = unknown.chain(missing.iter().map(|arg| sentence(kernel, arg)));
     let Some(first) = missing.next() else { return Ok(()) };
     let mut failure = Failure::usage(first);
     failure
         .messages
         .extend(missing.flat_map(|text| Failure::new(text).messages));
     Err(failure)
+}
+
+/// A name that no argument has, and the missing argument that may be meant.
+fn misspelt(kernel: &Kernel, name: &str, missing: &[&Arg]) -> String {
+    let names: Vec<&str> = kernel.args.iter().map(Arg::name).collect();
+    let (kernel, names) = (&kernel.name, names.join(", "));
+    let is_near =
+        |arg: &&&Arg| arg.name().eq_ignore_ascii_case(name) || levenshtein(arg.name(), name) <= 1 + name.len() / 4;
+    match missing
+        .iter()
+        .filter(is_near)
+        .min_by_key(|arg| levenshtein(arg.name(), name))
+    {
+        Some(near) => format!(
+            "kernel `{kernel}`, argument {name}: the kernel has no such argument; did you mean {}?",
+            near.name()
+        ),
+        None => format!("kernel `{kernel}`, argument {name}: the kernel has no such argument; it has {names}"),
+    }
 }
 
 fn sentence(kernel: &Kernel, arg: &Arg) -> String {
@@ -79,6 +104,26 @@ mod tests {
             "error: kernel `gemm`, argument B: an array bf16[?] is missing; give for instance --arg \
              B=randn:bf16[256], or zeros where the kernel only writes\n\
              error: kernel `gemm`, argument n: a number of type i32 is missing; give --arg n=i32:1"
+        );
+        let misspelt = ["a=zeros:bf16[4,64]", "x=i32:1", "B=zeros:bf16[4]", "n=i32:1"];
+        let misspelt = misspelt.map(|text| text.parse().expect("a SPEC"));
+        let said: Vec<String> = check(&kernel, &misspelt)
+            .unwrap_err()
+            .messages
+            .into_iter()
+            .map(|message| message.text)
+            .collect();
+        assert_eq!(
+            said[..2],
+            [
+                "kernel `gemm`, argument a: the kernel has no such argument; did you mean A?",
+                "kernel `gemm`, argument x: the kernel has no such argument; it has A, B, n"
+            ]
+        );
+        assert!(
+            said[2].starts_with("kernel `gemm`, argument A: an array"),
+            "{}",
+            said[2]
         );
         let complete =
             ["A=randn:bf16[256,64]", "B=randn:bf16[256]", "n=i32:1"].map(|text| text.parse().expect("a SPEC"));

@@ -4,12 +4,14 @@
 //! |---|---|
 //! | this file | the whole of one run |
 //! | `device` | a GPU if there is one, the simulator otherwise |
+//! | `progress` | how far a long simulation has come |
 //! | `reference` | what the kernel should have computed, by MLIR's JIT on the CPU |
 //! | `work` | whether sizes fit each other, and how long a reference would take |
 //! | `missing` | what to write for an argument that was forgotten |
 mod device;
 mod isolate;
 mod missing;
+mod progress;
 mod reference;
 mod work;
 
@@ -18,13 +20,17 @@ pub use reference::{Choice, MULTIPLY_ADDS};
 use crate::{
     compile::{self, Stage, Unit},
     failure::{Failure, Result},
+    finding::Checks,
     registry,
 };
+use device::Opened;
+use girih_core::manifest::Manifest;
 use girih_ir::module::Message;
 use girih_runtime::{
     Program,
     run::{DeviceChoice, Outcome, Request, run_and_judge},
 };
+use progress::Display;
 use reference::Reference;
 use std::time::{Duration, Instant};
 
@@ -33,8 +39,8 @@ use std::time::{Duration, Instant};
 pub enum Input<'a> {
     /// MLIR text or bytecode, and how locations call it.
     Mlir(&'a [u8], &'a str),
-    /// PTX with its manifest, and the file that it is from.
-    Ptx(&'a [u8], &'a str),
+    /// PTX, the file that it is from, and its manifest where the PTX carries none.
+    Ptx(&'a [u8], &'a str, Option<Manifest>),
 }
 
 /// How to run it.
@@ -50,6 +56,10 @@ pub struct Options {
     pub device: DeviceChoice,
     /// Which function says what is right.
     pub reference: Choice,
+    /// Whether the simulator looks for mistakes that a GPU would not report.
+    pub check_memory: bool,
+    /// Whether a long simulation shows on standard error, a terminal, how far it has come.
+    pub shows_progress: bool,
 }
 
 /// What came of it.
@@ -63,16 +73,31 @@ pub struct Ran {
     pub messages: Vec<Message>,
     /// Steps in order: of the compilation, the launch, the reference.
     pub stages: Vec<Stage>,
+    /// What the simulator's checks found; `None` where they were not asked for.
+    pub checks: Option<Checks>,
+}
+
+impl Ran {
+    /// Whether every comparison holds and no check found anything.
+    pub fn is_right(&self) -> bool {
+        self.outcome.is_right() && self.checks.as_ref().is_none_or(|checks| checks.findings.is_empty())
+    }
 }
 
 /// Runs a kernel once and checks it.
 pub fn run(input: Input<'_>, options: &Options) -> Result<Ran> {
     // A GPU that is asked for must exist before anything is compiled for it.
-    let mut chosen = device::open(options.device)?;
+    let mut chosen = device::open(options.device, options.check_memory.then_some("--check-memory"))?;
     let context = registry::context();
-    let mut ran = Messages::default();
+    let mut ran = Messages {
+        ptx_file: match input {
+            Input::Ptx(_, name, _) => Some(name.to_owned()),
+            Input::Mlir(..) => None,
+        },
+        ..Messages::default()
+    };
     let (program, reference) = match input {
-        Input::Ptx(content, name) => (from_ptx(content, name, &options.reference)?, None),
+        Input::Ptx(content, name, manifest) => (from_ptx(content, name, manifest, &options.reference)?, None),
         Input::Mlir(source, name) => {
             let unit = Unit::parse(&context, source, name)?;
             let start = Instant::now();
@@ -83,8 +108,10 @@ pub fn run(input: Input<'_>, options: &Options) -> Result<Ran> {
             let reference_time = start.elapsed();
             let mut compile = options.compile.clone();
             compile.emit = compile::Emit::Ptx;
+            // So that findings name lines of the program.
+            compile.line_info |= options.check_memory;
             if compile.default_target.is_none() {
-                compile.default_target = device::target_to_compile_for(&*chosen.device);
+                compile.default_target = chosen.device.target_to_compile_for();
             }
             let compiled = unit.compile(&compile)?;
             ran.stages = compiled.stages;
@@ -104,7 +131,7 @@ pub fn run(input: Input<'_>, options: &Options) -> Result<Ran> {
     if let Some(remark) = chosen.remark {
         ran.remarks.push(remark);
     }
-    launch(&program, reference, options, &mut *chosen.device, ran)
+    launch(&program, reference, options, &mut chosen.device, ran)
 }
 
 /// The parts of [`Ran`] that grow on the way.
@@ -113,6 +140,7 @@ struct Messages {
     remarks: Vec<String>,
     messages: Vec<Message>,
     stages: Vec<Stage>,
+    ptx_file: Option<String>,
 }
 
 impl Messages {
@@ -124,7 +152,7 @@ impl Messages {
     }
 }
 
-fn from_ptx(content: &[u8], name: &str, reference: &Choice) -> Result<Program> {
+fn from_ptx(content: &[u8], name: &str, manifest: Option<Manifest>, reference: &Choice) -> Result<Program> {
     if let Choice::Named(function) = reference {
         return Err(Failure::usage(format!(
             "--reference {function}: PTX holds no functions to check against; run the .mlir, or use --check"
@@ -136,15 +164,19 @@ fn from_ptx(content: &[u8], name: &str, reference: &Choice) -> Result<Program> {
             error.valid_up_to()
         ))
     })?;
-    Program::from_text(text).map_err(|error| {
+    let program = match manifest {
+        Some(manifest) => Program::new(text.to_owned(), manifest),
+        None => Program::from_text(text),
+    };
+    program.map_err(|error| {
         let failure = Failure::from(error);
         let with_name = |mut message: Message| {
             message.text = format!("{name}: {}", message.text);
             message
         };
         Failure {
-            kind: failure.kind,
             messages: failure.messages.into_iter().map(with_name).collect(),
+            ..failure
         }
     })
 }
@@ -153,7 +185,7 @@ fn launch(
     program: &Program,
     reference: Option<Reference>,
     options: &Options,
-    device: &mut dyn girih_core::device::Device,
+    device: &mut Opened,
     mut ran: Messages,
 ) -> Result<Ran> {
     let kernel = options.kernel.as_deref();
@@ -165,14 +197,21 @@ fn launch(
     let start = Instant::now();
     let mut failed = None;
     let mut reference_time = Duration::ZERO;
+    let mut display = None;
+    if let Opened::Simulator(simulator) = device {
+        simulator.set_checks(options.check_memory);
+        display = options.shows_progress.then(|| Display::start(simulator.progress()));
+    }
     let outcome = match &reference {
-        None => run_and_judge(device, program, kernel, &options.request, None),
+        None => run_and_judge(device.as_device(), program, kernel, &options.request, None),
         Some(reference) => run_and_judge(
-            device,
+            device.as_device(),
             program,
             kernel,
             &options.request,
             Some(&mut |kernel, before, after| {
+                // The reference runs in a copy of this process, which has this thread alone.
+                drop(display.take());
                 let start = Instant::now();
                 let checks = reference.judge(kernel, before, after).or_else(|failure| {
                     failed = Some(failure);
@@ -183,10 +222,20 @@ fn launch(
             }),
         ),
     };
-    if let Some(failure) = failed {
-        return Err(failure.after(ran.messages));
-    }
-    let outcome = outcome.map_err(|error| Failure::from(error).after(std::mem::take(&mut ran.messages)))?;
+    drop(display);
+    let checks = match device {
+        Opened::Simulator(simulator) if options.check_memory => Some(Checks::new(
+            simulator.take_findings(),
+            program.ptx(),
+            ran.ptx_file.as_deref(),
+        )),
+        _ => None,
+    };
+    let outcome = match (outcome, failed) {
+        (Ok(outcome), None) => outcome,
+        (_, Some(failure)) => return Err(failure.after(ran.messages).with_checks(checks)),
+        (Err(error), None) => return Err(Failure::from(error).after(ran.messages).with_checks(checks)),
+    };
     if options.request.time > 0 && outcome.seconds.is_none() {
         ran.remarks.push(match outcome.grid.contains(&0) {
             true => "nothing was timed: the grid is empty".to_owned(),
@@ -202,5 +251,6 @@ fn launch(
         remarks: ran.remarks,
         messages: ran.messages,
         stages: ran.stages,
+        checks,
     })
 }

@@ -6,7 +6,7 @@
 use super::{isolate, work::Work};
 use crate::{
     annotation::{Annotation, string},
-    failure::{Failure, Result},
+    failure::{Failure, Kind, Result},
 };
 use girih_codegen::jit::{self, Returned};
 use girih_core::{
@@ -68,7 +68,17 @@ impl Reference {
         if by_default && found.is_none() {
             return Ok(None);
         }
-        let function = jit::Function::compile(module, &name)?;
+        let function = jit::Function::compile(module, &name).map_err(|error| {
+            let failure = Failure::from(error);
+            match found {
+                Some(_) => failure,
+                // The name on the command line is nobody's.
+                None => Failure {
+                    kind: Kind::Usage,
+                    ..failure
+                },
+            }
+        })?;
         let source = found.map(|(_, op)| op);
         Ok(Some(Reference {
             name,
@@ -157,7 +167,7 @@ impl Reference {
         let names: Vec<_> = kernel.args.iter().map(Arg::name).collect();
         let work = self.work.multiply_adds(shapes, &names).map_err(|mismatch| {
             let [first, second] = mismatch.sizes;
-            let mut failure = Failure::new(format!(
+            let mut failure = Failure::usage(format!(
                 "{first}, but {second}; `{}` of @{} needs them to be equal",
                 mismatch.operation, self.name
             ));
@@ -167,7 +177,7 @@ impl Reference {
         if work <= MULTIPLY_ADDS {
             return Ok(());
         }
-        Err(Failure::new(format!(
+        Err(Failure::usage(format!(
             "@{}: about {work} multiply-adds on the CPU, and at most {MULTIPLY_ADDS} are worth waiting for; use smaller \
              arrays, or --check NAME=file.npy with a result from elsewhere, or --no-reference",
             self.name

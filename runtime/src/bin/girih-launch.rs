@@ -59,11 +59,7 @@ fn main() -> ExitCode {
         Ok(false) => ExitCode::from(1),
         Err(error) => {
             eprintln!("error: {error}");
-            ExitCode::from(if matches!(error, Error::Usage(_) | Error::Spec(_)) {
-                2
-            } else {
-                1
-            })
+            ExitCode::from(if error.is_usage() { 2 } else { 1 })
         }
     }
 }

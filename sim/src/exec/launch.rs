@@ -135,7 +135,10 @@ pub fn run(grid: &Grid<'_>) -> Result<(), LaunchError> {
             let result = run_slice(grid, &mut cluster);
             let mut state = queue.lock().unwrap_or_else(PoisonError::into_inner);
             match result {
-                Ok(true) => state.resident -= 1,
+                Ok(true) => {
+                    state.resident -= 1;
+                    grid.progress.add_blocks(count(&shape.cluster));
+                }
                 Ok(false) => state.waiting.push_back(cluster),
                 Err(error) => {
                     state.error.get_or_insert(error);

@@ -24,6 +24,7 @@ pub use launch::{LaunchError, LaunchShape, resident_blocks, run};
 use crate::check::Checks;
 use crate::isa::Program;
 use crate::memory::GlobalMemory;
+use crate::progress::Progress;
 use crate::texture::Objects;
 use asynchronous::Pending;
 use barrier::NamedBarrier;
@@ -51,6 +52,8 @@ pub struct Grid<'a> {
     pub checks: Option<Checks>,
     /// Start of the launch, for the global timer.
     pub started: std::time::Instant,
+    /// How far the launch has come.
+    pub progress: &'a Progress,
 }
 
 impl Grid<'_> {
@@ -64,6 +67,7 @@ impl Grid<'_> {
 
     /// Takes instructions from the budget; false when it is spent.
     pub fn spend(&self, instructions: u64) -> bool {
+        self.progress.add_instructions(instructions);
         let spent = |left: u64| Some(left.saturating_sub(instructions));
         self.budget
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, spent)

@@ -2,11 +2,13 @@
 use crate::{compile::Compilation, output};
 use clap::Args as ClapArgs;
 use girih::{Failure, compile::Emit, diagnostic::Sources, diff, explicit, failure::Result, file, run::Input};
+use girih_core::manifest::Manifest;
 use girih_diff::{
     rounds::{HELP, Options},
     template::draw,
 };
 use girih_runtime::explicit::Explicit;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Options of `girih diff`.
@@ -21,6 +23,9 @@ pub struct Args {
     explicit: Explicit,
     #[command(flatten)]
     compilation: Compilation,
+    /// Print the outcome as one JSON object.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Compares, and gives the exit code.
@@ -28,36 +33,43 @@ pub fn main(args: &Args) -> u8 {
     let name = file::name_of(&args.file);
     let content = match file::read(&args.file) {
         Ok(content) => content,
-        Err(failure) => return output::fail(&failure, &Sources::default(), false),
+        Err(failure) => return output::fail(&failure, &Sources::default(), args.json),
     };
     let sources = Sources::of(&name, &content);
     let is_named_ptx = args.file.extension().is_some_and(|extension| extension == "ptx");
     let is_ptx = is_named_ptx || file::is_ptx(&content);
-    let content = match with_manifest(args, content, is_ptx) {
-        Ok(content) => content,
-        Err(failure) => return output::fail(&failure, &sources, false),
+    let manifest = match manifest(args, &content, is_ptx) {
+        Ok(manifest) => manifest,
+        Err(failure) => return output::fail(&failure, &sources, args.json),
     };
     let input = match is_ptx {
-        true => Input::Ptx(&content, &name),
+        true => Input::Ptx(&content, &name, manifest),
         false => Input::Mlir(&content, &name),
     };
     match diff::run(input, &args.compilation.options(Emit::Ptx), &args.options) {
+        Ok((outcome, messages)) if args.json => {
+            let mut value = serde_json::to_value(&outcome).unwrap_or(Value::Null);
+            value["ok"] = json!(outcome.agrees);
+            value["diagnostics"] = output::diagnostics(&messages);
+            output::print_json(&value);
+            u8::from(!outcome.agrees)
+        }
         Ok((outcome, messages)) => {
             eprint!("{}", sources.render(&messages));
             // Nobody is left to hear that standard output is gone.
             let _ = file::to_stdout(format!("{}\n", outcome.text).as_bytes());
             u8::from(!outcome.agrees)
         }
-        Err(failure) => output::fail(&failure, &sources, false),
+        Err(failure) => output::fail(&failure, &sources, args.json),
     }
 }
 
-fn with_manifest(args: &Args, content: Vec<u8>, is_ptx: bool) -> Result<Vec<u8>> {
+fn manifest(args: &Args, content: &[u8], is_ptx: bool) -> Result<Option<Manifest>> {
     // Sizes do not matter to a manifest, only how many there are.
     let sizes = draw(&args.options.ranges, args.options.seed);
     let specs = args.options.args.iter().map(|arg| arg.resolve(&sizes));
     let specs = specs
         .collect::<std::result::Result<Vec<_>, _>>()
         .map_err(Failure::usage)?;
-    explicit::with_manifest(content, is_ptx, &args.explicit, args.options.kernel.as_deref(), &specs)
+    explicit::manifest(content, is_ptx, &args.explicit, args.options.kernel.as_deref(), &specs)
 }

@@ -10,8 +10,15 @@ use serde_json::{Value, json};
 /// Prints a failure and gives its exit code.
 pub fn fail(failure: &Failure, sources: &Sources, json: bool) -> u8 {
     if json {
-        print_json(&json!({"ok": false, "diagnostics": diagnostics(&failure.messages)}));
+        let mut value = json!({"ok": false, "diagnostics": diagnostics(&failure.messages)});
+        if let Some(checks) = &failure.checks {
+            value["findings"] = json!(checks.findings);
+        }
+        print_json(&value);
     } else {
+        if let Some(checks) = &failure.checks {
+            eprint!("{}", checks.render(sources));
+        }
         eprint!("{}", sources.render(&failure.messages));
     }
     failure.exit_code()

@@ -14,7 +14,10 @@ use girih_runtime::{
     spec::Spec,
 };
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::{
+    io::{IsTerminal, stderr},
+    path::PathBuf,
+};
 
 const HELP: &str = "\
 SPEC:
@@ -26,7 +29,8 @@ SPEC:
 A reference is a func.func in the same file that takes the kernel's arguments and overwrites what the kernel
 overwrites. The attribute girih.measure = \"product\" holds errors against |A||B| instead of |AB|.
 
-Exit codes: 0 right, 1 wrong result or diagnostic, 2 usage.";
+Exit codes: 0 right, 1 wrong result, finding or diagnostic, 2 usage: options, names, and values that the kernel does not
+take.";
 
 /// Options of `girih run`.
 #[derive(ClapArgs)]
@@ -49,6 +53,9 @@ pub struct Args {
     /// Function of the same file to compare all arguments with; @KERNEL_ref if there is one.
     #[arg(long, value_name = "@FUNCTION", conflicts_with = "no_reference")]
     reference: Option<String>,
+    /// Look for races, missing fences and waits, misused barriers and reads of what nothing wrote; on the simulator.
+    #[arg(long, conflicts_with = "time")]
+    check_memory: bool,
     /// Compare with no function.
     #[arg(long)]
     no_reference: bool,
@@ -84,6 +91,8 @@ impl Args {
                 seed: self.seed,
             },
             device: self.device,
+            check_memory: self.check_memory,
+            shows_progress: stderr().is_terminal(),
             reference: match (&self.reference, self.no_reference) {
                 (Some(name), _) => function(name),
                 (None, true) => Choice::None,
@@ -104,13 +113,13 @@ pub fn main(args: &Args) -> u8 {
     // A file that was cut short is still called what it was.
     let is_named_ptx = args.file.extension().is_some_and(|extension| extension == "ptx");
     let is_ptx = is_named_ptx || file::is_ptx(&content);
-    let content = explicit::with_manifest(content, is_ptx, &args.explicit, args.kernel.as_deref(), &args.args);
-    let content = match content {
-        Ok(content) => content,
+    let manifest = explicit::manifest(&content, is_ptx, &args.explicit, args.kernel.as_deref(), &args.args);
+    let manifest = match manifest {
+        Ok(manifest) => manifest,
         Err(failure) => return output::fail(&failure, &sources, args.json),
     };
     let input = match is_ptx {
-        true => Input::Ptx(&content, &name),
+        true => Input::Ptx(&content, &name, manifest),
         false => Input::Mlir(&content, &name),
     };
     match run::run(input, &args.options()) {
@@ -120,22 +129,34 @@ pub fn main(args: &Args) -> u8 {
 }
 
 fn report(args: &Args, ran: &Ran, sources: &Sources) -> u8 {
-    let right = ran.outcome.is_right();
+    let right = ran.is_right();
     if args.json {
         let mut value = serde_json::to_value(&ran.outcome).unwrap_or(Value::Null);
         value["ok"] = json!(right);
         value["remarks"] = json!(ran.remarks);
         value["diagnostics"] = output::diagnostics(&ran.messages);
         value["stages"] = output::stages(&ran.stages);
+        if let Some(checks) = &ran.checks {
+            value["findings"] = json!(checks.findings);
+        }
         output::print_json(&value);
     } else {
         eprint!("{}", sources.render(&ran.messages));
+        if let Some(checks) = &ran.checks {
+            eprint!("{}", checks.render(sources));
+        }
         let mut text = ran.outcome.to_string();
         for remark in &ran.remarks {
             text.push_str(&format!("{remark}\n"));
         }
+        if let Some(checks) = &ran.checks {
+            text.push_str(&format!("{}\n", checks.summary()));
+        }
         if ran.outcome.checks.is_empty() {
-            text.push_str("nothing was checked: give --check NAME=SPEC or --reference @FUNCTION\n");
+            text.push_str(match ran.checks {
+                Some(_) => "the results were compared with nothing: give --check NAME=SPEC or --reference @FUNCTION\n",
+                None => "nothing was checked: give --check NAME=SPEC or --reference @FUNCTION\n",
+            });
         }
         // Nobody is left to hear that standard output is gone.
         let _ = file::to_stdout(text.as_bytes());

@@ -196,7 +196,7 @@ fn wrong_results_and_failures_are_told_apart() {
     );
     let (code, _, err) = machine.launch("scale.ptx", ["iota:f32[8;offset=4]", "poison:f32[8]", "f32:2"], &check);
     assert!(
-        code == Some(1) && err.contains("argument x: its tensor map has address"),
+        code == Some(2) && err.contains("argument x: its tensor map has address"),
         "{err}"
     );
 }

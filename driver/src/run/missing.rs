@@ -32,7 +32,7 @@ fn misspelt(kernel: &Kernel, name: &str, missing: &[&Arg]) -> String {
     let names: Vec<&str> = kernel.args.iter().map(Arg::name).collect();
     let (kernel, names) = (&kernel.name, names.join(", "));
     let is_near =
-        |arg: &&&Arg| arg.name().eq_ignore_ascii_case(name) || levenshtein(arg.name(), name) <= 1 + name.len() / 4;
+        |arg: &&&Arg| arg.name().eq_ignore_ascii_case(name) || levenshtein(arg.name(), name) <= name.len() / 3;
     match missing
         .iter()
         .filter(is_near)

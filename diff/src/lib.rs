@@ -7,10 +7,12 @@
 //! | [`template`] | SPECs with sizes that are drawn anew for each round |
 //! | [`rounds`] | many rounds of one kernel, with other numbers and sizes each time |
 //! | [`suite`] | generated kernels, one instruction each: every `wgmma` and every `mma.sync` |
+//! | [`transfers`] | drawn copies, with and without tensor maps |
 pub mod compare;
 pub mod rounds;
 pub mod suite;
 pub mod template;
+pub mod transfers;
 
 use girih_core::device::Device;
 use girih_runtime::{Error, Result, cuda::CudaDevice, run::DeviceChoice};

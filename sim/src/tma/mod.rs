@@ -9,6 +9,7 @@
 //! | [`copy`] | loads, stores and reductions over [`Bytes`](crate::memory::Bytes), with transaction bytes and faults |
 //! | [`reduce`] | the eight reductions with their special values |
 //! | [`descriptor`] | the simulator's own 128 bytes of a tensor map, and `tensormap.replace` on them |
+//! | [`formula`] | every mode once more, element by element, for tests and for comparisons of devices |
 //! | [`flat`] | a flat piece of memory, for replays and tests |
 //!
 //! Behaviour is what an H200 was recorded to do; where the records say nothing, what the PTX text says; where that says
@@ -17,8 +18,7 @@
 pub mod copy;
 pub mod descriptor;
 pub mod flat;
-#[cfg(test)]
-mod formula;
+pub mod formula;
 pub mod geometry;
 pub mod image;
 pub mod reduce;

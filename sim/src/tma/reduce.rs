@@ -10,7 +10,7 @@ use girih_core::tensor_map::Format;
 use half::{bf16, f16};
 
 /// PTX `.redOp`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)]
 pub enum ReduceOp {
     Add,

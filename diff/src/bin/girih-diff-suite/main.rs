@@ -1,4 +1,6 @@
-//! `girih-diff-suite`: every tensor-core instruction of sm_90a on two devices.
+//! `girih-diff-suite`: every tensor-core instruction of sm_90a, or drawn transfers, on two devices.
+mod transfers;
+
 use clap::Parser;
 use girih_diff::{
     Pair,
@@ -8,7 +10,8 @@ use girih_diff::{
 use girih_runtime::{Error, Result};
 use std::{path::PathBuf, process::ExitCode, str::FromStr};
 
-/// Runs a generated kernel for each wgmma and mma.sync instruction on two devices and compares every bit.
+/// Runs a generated kernel for each wgmma and mma.sync instruction, or with --transfers for drawn copies of all kinds, on two
+/// devices and compares every bit.
 #[derive(Parser)]
 #[command(version, after_help = "Exit codes: 0 the same, 1 different or an error, 2 usage.")]
 struct Cli {
@@ -27,6 +30,12 @@ struct Cli {
     /// Let floats differ by T + T |value|; every bit counts otherwise.
     #[arg(long, value_name = "T")]
     tol: Option<f64>,
+    /// Run N drawn transfers instead: copies with and without tensor maps.
+    #[arg(long, value_name = "N")]
+    transfers: Option<u64>,
+    /// Number of the first transfer; case I of a seed is always the same.
+    #[arg(long, value_name = "I", default_value_t = 0)]
+    first: u64,
     /// Write the PTX of each case to DIR and run nothing.
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
@@ -65,6 +74,9 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<bool> {
+    if let Some(count) = cli.transfers {
+        return transfers::run(cli, count);
+    }
     let cases: Vec<Case> = suite::cases()?
         .into_iter()
         .filter(|case| case.name.contains(&cli.only))

@@ -6,7 +6,7 @@ use super::{
     loaded, permuted, stored,
 };
 use crate::tma::{LoadMode, ReduceOp, StoreMode, flat::Flat, load, reduce, store};
-use girih_core::tensor_map::{Caps, Fill, Format, Mode, TensorMap};
+use girih_core::tensor_map::{Caps, Fill, Mode, TensorMap};
 
 const GLOBAL_BYTES: usize = 1 << 18;
 const SHARED_BYTES: usize = 1 << 18;

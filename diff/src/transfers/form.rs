@@ -344,6 +344,7 @@ const FRAME: &str = ".version 8.6
     .reg .b32 %v0, %v1, %v2, %v3;
     .reg .b64 %map, %g, %from, %to, %outer, %state;
 LOADS    mov.b64 %map, tensor;
+    cvta.param.u64 %map, %map;
     cvt.u16.u32 %h0, %o0;
     cvt.u16.u32 %h1, %o1;
     cvt.u16.u32 %h2, %o2;

@@ -155,4 +155,9 @@ pub enum Kind {
     WgmmaCommit,
     /// Groups that may stay in flight.
     WgmmaWait(u32),
+    /// `setmaxnreg`: registers of a thread, and whether it is `.inc`.
+    Registers {
+        count: u32,
+        grows: bool,
+    },
 }

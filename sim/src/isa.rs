@@ -274,6 +274,8 @@ pub struct Barrier {
     pub threads: Option<Value>,
     /// Whether it waits (`sync`, `red`) or only arrives.
     pub waits: bool,
+    /// Whether all threads of a warp execute it together: `.aligned`, and `bar`.
+    pub aligned: bool,
     /// Reduction, its source and its destination.
     pub reduction: Option<(BarrierReduction, Predicate, Value)>,
 }
@@ -463,6 +465,10 @@ pub struct Program {
     pub required_block: Option<[u32; 3]>,
     /// `.maxntid`: largest number of threads.
     pub max_threads: Option<u32>,
+    /// `.maxnreg`: registers of a thread.
+    pub max_registers: Option<u32>,
+    /// `.minnctapersm`: blocks that a multiprocessor shall hold at once, 1 where it does not say.
+    pub min_blocks: u32,
     /// `.reqnctapercluster`: required cluster size.
     pub required_cluster: Option<[u32; 3]>,
     /// Where the lines of the PTX came from.
@@ -472,10 +478,7 @@ pub struct Program {
 impl Program {
     /// A line of the PTX in words: `line 12`, or `line 12 (a.mlir:5:3)` where it is known what it came from.
     pub fn line(&self, ptx_line: u32) -> String {
-        match self.source.place(ptx_line) {
-            Some(place) => format!("line {ptx_line} ({place})"),
-            None => format!("line {ptx_line}"),
-        }
+        self.source.line(ptx_line)
     }
 }
 

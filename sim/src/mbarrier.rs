@@ -124,6 +124,16 @@ impl Barrier {
             | 1 << VALID_BIT
     }
 
+    /// Arrivals that a phase takes.
+    pub fn expected(self) -> u32 {
+        self.expected
+    }
+
+    /// Parity of the current phase.
+    pub fn parity(self) -> bool {
+        self.parity
+    }
+
     /// Arrivals that the current phase waits for.
     pub fn pending(self) -> u32 {
         self.pending

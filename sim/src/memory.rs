@@ -18,6 +18,12 @@ pub enum FaultKind {
     MisalignedAddress,
     /// `CUDA_ERROR_ILLEGAL_INSTRUCTION`.
     IllegalInstruction,
+    /// `CUDA_ERROR_ILLEGAL_INSTRUCTION` of an mbarrier that is none, or is told more than it takes.
+    BarrierObject,
+    /// `CUDA_ERROR_ILLEGAL_INSTRUCTION` of a transaction count out of range.
+    TransactionCount,
+    /// `CUDA_ERROR_ILLEGAL_INSTRUCTION` of threads that use a barrier in different ways.
+    BarrierDivergence,
     /// `CUDA_ERROR_INVALID_ADDRESS_SPACE`.
     InvalidAddressSpace,
     /// `CUDA_ERROR_INVALID_PC`.
@@ -36,7 +42,10 @@ impl FaultKind {
         match self {
             FaultKind::IllegalAddress | FaultKind::UseAfterFree => "CUDA_ERROR_ILLEGAL_ADDRESS",
             FaultKind::MisalignedAddress => "CUDA_ERROR_MISALIGNED_ADDRESS",
-            FaultKind::IllegalInstruction => "CUDA_ERROR_ILLEGAL_INSTRUCTION",
+            FaultKind::IllegalInstruction
+            | FaultKind::BarrierObject
+            | FaultKind::TransactionCount
+            | FaultKind::BarrierDivergence => "CUDA_ERROR_ILLEGAL_INSTRUCTION",
             FaultKind::InvalidAddressSpace => "CUDA_ERROR_INVALID_ADDRESS_SPACE",
             FaultKind::InvalidPc => "CUDA_ERROR_INVALID_PC",
             FaultKind::LaunchFailed => "CUDA_ERROR_LAUNCH_FAILED",

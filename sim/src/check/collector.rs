@@ -28,6 +28,9 @@ impl Kind {
             FaultKind::IllegalAddress => Kind::OutOfBounds,
             FaultKind::UseAfterFree => Kind::UseAfterFree,
             FaultKind::MisalignedAddress => Kind::Misaligned,
+            FaultKind::BarrierObject => Kind::BarrierObject,
+            FaultKind::TransactionCount => Kind::TransactionCount,
+            FaultKind::BarrierDivergence => Kind::BarrierDivergence,
             FaultKind::IllegalInstruction
             | FaultKind::InvalidAddressSpace
             | FaultKind::InvalidPc

@@ -4,6 +4,7 @@
 //! is one too, and still ends the launch; everything else does not.
 mod collector;
 mod finding;
+pub mod progress;
 
 pub use collector::Checks;
 pub use finding::{Finding, Gravity, Kind, Place, SourcePlace};

@@ -96,6 +96,8 @@ pub fn decode_entry(text: &str, layout: &Layout<'_>, entry: usize) -> Result<Pro
         param_block: layout.param_blocks[entry],
         required_block: numbers(".reqntid").map(triple),
         max_threads: numbers(".maxntid").map(|v| v.iter().product()),
+        max_registers: numbers(".maxnreg").and_then(|v| v.first().copied()),
+        min_blocks: numbers(".minnctapersm").and_then(|v| v.first().copied()).unwrap_or(1),
         required_cluster: numbers(".reqnctapercluster").map(triple),
         source: layout.source.clone(),
     })

@@ -51,14 +51,21 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 Ok(())
             }
             "setmaxnreg" => {
-                mods.ignore(&["inc", "dec", "sync", "aligned", "u32"]);
+                let way = mods.one_of(&["inc", "dec"]).ok_or("`.inc` or `.dec` is missing")?;
+                mods.ignore(&["sync", "aligned", "u32"]);
                 operands.count(1, 1)?;
                 let n = self.immediate(operands.get(0)?)?;
-                if (24..=256).contains(&n) && n % 8 == 0 {
-                    Ok(())
-                } else {
-                    Err(format!("{n} is no multiple of 8 from 24 to 256"))
+                if !(24..=256).contains(&n) || n % 8 != 0 {
+                    return Err(format!("{n} is no multiple of 8 from 24 to 256"));
                 }
+                self.collective(
+                    None,
+                    Kind::Registers {
+                        count: n as u32,
+                        grows: way == "inc",
+                    },
+                );
+                Ok(())
             }
             "activemask" => {
                 mods.take("b32");
@@ -178,7 +185,8 @@ impl<'m> FunctionDecoder<'_, 'm> {
     }
 
     fn barrier(&mut self, name: &str, mods: &mut Modifiers<'m>, operands: &Operands<'m>) -> Result<()> {
-        mods.ignore(&["cta", "aligned"]);
+        mods.ignore(&["cta"]);
+        let aligned = mods.take("aligned") || name == "bar";
         if mods.take("warp") {
             mods.take("sync").then_some(()).ok_or("`.sync` is missing")?;
             operands.count(1, 1)?;
@@ -215,6 +223,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 id,
                 threads,
                 waits: way == "sync",
+                aligned,
                 reduction: None,
             })));
             return Ok(());
@@ -239,6 +248,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
             id,
             threads,
             waits: true,
+            aligned,
             reduction: Some((reduction, p, d)),
         })));
         Ok(())

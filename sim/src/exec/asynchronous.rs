@@ -9,6 +9,7 @@ use super::memory::Generic;
 use super::shared::ClusterShared;
 use super::transfer::illegal;
 use super::{Block, Cluster};
+use crate::check::progress::{Acting, Agent};
 use crate::isa::{AtomicOp, AtomicType, RANK_SHIFT, Space};
 use crate::memory::{Bytes, Fault, GlobalMemory};
 use crate::tma::{self, LoadMode, ReduceOp, StoreMode};
@@ -115,8 +116,27 @@ pub struct Pending {
     pub group: u64,
     /// Round in which it was issued.
     pub round: u64,
+    /// Moment of its issue, as the cluster counts effects.
+    pub issued: u64,
     /// What it does.
     pub copy: Copy,
+}
+
+impl Pending {
+    /// The copy as the one that acts on shared memory, `now`.
+    fn acting(&self, now: u64) -> Acting {
+        let (rank, warp, lane) = self.owner;
+        Acting {
+            line: self.line,
+            agent: Agent {
+                rank: rank as u16,
+                warp: warp as u8,
+                lane: lane as u8,
+            },
+            issued: self.issued,
+            now,
+        }
+    }
 }
 
 impl Copy {
@@ -286,6 +306,10 @@ impl Cluster {
                 self.pending.push(pending);
                 continue;
             }
+            self.blocks[pending.owner.0]
+                .mbarriers
+                .acting
+                .set(pending.acting(self.effects));
             if let Err(fault) = pending.copy.happen(&self.blocks, pending.owner.0, global) {
                 return Err(Box::new((fault, pending)));
             }

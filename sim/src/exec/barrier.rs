@@ -1,16 +1,38 @@
 //! Barriers of a block and of a cluster.
 use super::Context;
 use super::registers::{holds, lane, put_mask, set_lane};
+use super::stuck::lane_list;
 use super::warp::{Flow, Warp, lanes};
+use crate::check::progress::at;
+use crate::check::{Checks, Finding, Kind, Place};
 use crate::isa::{Barrier, BarrierReduction, LANES};
 use crate::memory::{Fault, FaultKind};
+use std::collections::BTreeMap;
+
+/// Lanes of a warp that came to a barrier together.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Warp of the block.
+    pub warp: usize,
+    /// Line of the instruction.
+    pub line: u32,
+    /// The lanes.
+    pub lanes: u32,
+    /// Lanes of the warp that have not exited.
+    pub alive: u32,
+    /// Whether the instruction needs the whole warp.
+    pub aligned: bool,
+}
 
 /// One of the 16 barriers of a block.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 pub struct NamedBarrier {
-    arrived: u32,
+    /// Threads that have arrived in this phase.
+    pub arrived: u32,
     /// Threads, where an arrival named a number.
-    expected: Option<u32>,
+    pub expected: Option<u32>,
+    /// Arrivals of this phase.
+    pub arrivals: Vec<Arrival>,
     generation: u32,
     /// Reduction of the phase in progress: all, any, count.
     all: bool,
@@ -21,18 +43,90 @@ pub struct NamedBarrier {
 }
 
 impl NamedBarrier {
-    /// Ends the phase when everybody is there; `alive` threads of the block have not exited.
-    pub fn settle(&mut self, alive: u32) -> bool {
+    /// Ends the phase when everybody is there, and gives its arrivals; `alive` threads of the block have not exited.
+    pub fn settle(&mut self, alive: u32) -> Option<Vec<Arrival>> {
         if self.arrived == 0 || self.arrived < self.expected.unwrap_or(alive) {
-            return false;
+            return None;
         }
         self.result = (self.all, self.any, self.count);
-        *self = NamedBarrier {
-            generation: self.generation.wrapping_add(1),
-            result: self.result,
-            ..Default::default()
+        let over = std::mem::take(self);
+        self.generation = over.generation.wrapping_add(1);
+        self.result = over.result;
+        Some(over.arrivals)
+    }
+
+    /// Takes lanes that exit out of what the arrivals of their warp lack.
+    fn forget(&mut self, warp: usize, gone: u32) {
+        let own = self.arrivals.iter_mut().filter(|a| a.warp == warp);
+        own.for_each(|a| a.alive &= !gone);
+    }
+}
+
+/// A warp that came to a barrier in parts though it needs the whole.
+struct Parted {
+    warp: usize,
+    /// Its parts by line.
+    parts: BTreeMap<u32, u32>,
+    /// Lanes that did not come.
+    absent: u32,
+}
+
+fn parted(arrivals: &[Arrival]) -> Vec<Parted> {
+    let mut warps: BTreeMap<usize, (BTreeMap<u32, u32>, u32)> = BTreeMap::new();
+    for a in arrivals.iter().filter(|a| a.aligned && a.lanes & a.alive != a.alive) {
+        let (parts, alive) = warps.entry(a.warp).or_default();
+        *parts.entry(a.line).or_default() |= a.lanes;
+        *alive |= a.alive;
+    }
+    let apart = warps
+        .into_iter()
+        .filter(|(_, (parts, alive))| parts.values().any(|part| part & alive != *alive));
+    let parted = apart.map(|(warp, (parts, alive))| {
+        let came = parts.values().fold(0, |all, part| all | part);
+        let absent = alive & !came;
+        Parted { warp, parts, absent }
+    });
+    parted.collect()
+}
+
+/// Reports the warps that came to barrier `id` in parts; `line_of` says where a lane is.
+fn report_parted(
+    checks: &Checks,
+    block: [u32; 3],
+    id: usize,
+    arrivals: &[Arrival],
+    line_of: impl Fn(usize, usize) -> u32,
+) {
+    for Parted { warp, parts, absent } in parted(arrivals) {
+        let mut places: Vec<Place> = Vec::new();
+        for (line, part) in &parts {
+            places.push(at(
+                *line,
+                &format!("{} of warp {warp} are at barrier {id}", lane_list(*part)),
+            ));
+        }
+        for l in lanes(absent) {
+            let line = line_of(warp, l);
+            if !places.iter().any(|p| p.ptx_line == line) {
+                let there = lanes(absent)
+                    .filter(|o| line_of(warp, *o) == line)
+                    .fold(0, |m, o| m | 1 << o);
+                places.push(at(line, &format!("{} of warp {warp} are elsewhere", lane_list(there))));
+            }
+        }
+        places.iter_mut().for_each(|p| p.block = Some(block));
+        let came = parts.values().fold(0, |all, part| all | part);
+        let found = match parts.len() {
+            1 => format!("{} alone", lane_list(came)),
+            n => format!("its lanes at {n} different instructions"),
         };
-        true
+        checks.report(Finding::new(
+            Kind::BarrierDivergence,
+            format!("barrier {id} needs all lanes of warp {warp} at one instruction, found {found}; the result is undefined"),
+            "let all lanes of the warp execute the same barrier, outside of branches that part them, or use barrier.sync \
+             without .aligned",
+            places,
+        ));
     }
 }
 
@@ -46,9 +140,13 @@ impl Warp {
         let threads = barrier.threads.map(|t| lane(regs, pool, t, first));
         for l in lanes(active) {
             if lane(regs, pool, barrier.id, l) != id {
+                let other = lane(regs, pool, barrier.id, l);
                 return Err(Fault::new(
-                    FaultKind::IllegalInstruction,
-                    "the threads of a warp name different barriers",
+                    FaultKind::BarrierDivergence,
+                    format!(
+                        "the threads of a warp name different barriers: lane {first} barrier {id}, lane {l} barrier \
+                         {other}; let a warp wait at one barrier at a time"
+                    ),
                 ));
             }
         }
@@ -68,6 +166,8 @@ impl Warp {
         }
         let predicate = barrier.reduction.map(|(_, p, _)| holds(regs, pool, p));
         let alive_here = self.alive;
+        let line = self.here(cx.grid.program);
+        let size = cx.grid.shape.warps() * LANES as u32;
         let block = &mut cx.cluster.blocks[cx.block];
         let state = &mut block.barriers[id as usize];
         let new = if barrier.waits {
@@ -76,15 +176,23 @@ impl Warp {
             active
         };
         if new != 0 {
-            if let Some(threads) = threads {
-                if let Some(before) = state.expected.filter(|e| u64::from(*e) != threads && state.arrived > 0) {
-                    return Err(Fault::new(
-                        FaultKind::IllegalInstruction,
-                        format!("{threads} threads at barrier {id}, but earlier arrivals of this phase said {before}"),
-                    ));
-                }
-                state.expected = Some(threads as u32);
+            let threads = threads.map(|t| t as u32);
+            // Without a number it is that of the block.
+            if state.arrived > 0 && state.expected.unwrap_or(size) != threads.unwrap_or(size) {
+                let number = |threads: Option<u32>| threads.map_or("all of the block".to_owned(), |t| t.to_string());
+                let earlier = state.arrivals.last().map_or(0, |a| a.line);
+                return Err(Fault::new(
+                    FaultKind::BarrierDivergence,
+                    format!(
+                        "{} threads at barrier {id}, but earlier arrivals of this phase said {} ({}); name the same number \
+                         everywhere, or use another barrier",
+                        number(threads),
+                        number(state.expected),
+                        cx.grid.program.line(earlier)
+                    ),
+                ));
             }
+            state.expected = state.expected.or(threads);
             if state.arrived == 0 {
                 state.all = true;
             }
@@ -95,6 +203,13 @@ impl Warp {
                 0
             };
             state.arrived += new.count_ones() + absent;
+            state.arrivals.push(Arrival {
+                warp: self.identity.as_ref().map_or(0, |i| i.warp as usize),
+                line,
+                lanes: new,
+                alive: alive_here,
+                aligned: barrier.aligned,
+            });
             if let Some(p) = predicate {
                 state.all &= p & new == new;
                 state.any |= p & new != 0;
@@ -107,8 +222,10 @@ impl Warp {
                 }
             }
             cx.cluster.effects += 1;
-            state.settle(block.alive);
+            let over = state.settle(block.alive);
+            self.judge(cx, id as usize, over);
         }
+        let block = &cx.cluster.blocks[cx.block];
         if !barrier.waits {
             return Ok(Flow::Next);
         }
@@ -127,6 +244,19 @@ impl Warp {
             }
         }
         Ok(self.released(done, active))
+    }
+
+    /// Looks at the arrivals of a phase of barrier `id` that is over, where checks are on.
+    fn judge(&self, cx: &Context<'_, '_>, id: usize, over: Option<Vec<Arrival>>) {
+        let (Some(checks), Some(arrivals)) = (&cx.grid.checks, over) else {
+            return;
+        };
+        let block = &cx.cluster.blocks[cx.block];
+        let line_of = |warp: usize, l: usize| match warp == self.number() {
+            true => self.line(cx.grid.program, l),
+            false => block.warps[warp].line(cx.grid.program, l),
+        };
+        report_parted(checks, block.index, id, &arrivals, line_of);
     }
 
     /// Lets `done` lanes go on and the others of `active` wait for the next round.
@@ -189,13 +319,20 @@ impl Warp {
         let block = &mut cx.cluster.blocks[cx.block];
         block.alive -= count;
         let alive = block.alive;
-        block
-            .barriers
-            .iter_mut()
-            .filter(|b| b.expected.is_none())
-            .for_each(|b| {
-                b.settle(alive);
-            });
+        let (warp, line) = (self.number(), self.here(cx.grid.program));
+        block.exits.push((warp, line, gone));
+        let mut over = Vec::new();
+        for (id, barrier) in block.barriers.iter_mut().enumerate() {
+            barrier.forget(warp, gone);
+            if barrier.expected.is_none()
+                && let Some(arrivals) = barrier.settle(alive)
+            {
+                over.push((id, arrivals));
+            }
+        }
+        for (id, arrivals) in over {
+            self.judge(cx, id, Some(arrivals));
+        }
         let barrier = &mut cx.cluster.barrier;
         barrier.alive -= count;
         let arrived = lanes(gone & self.at_cluster)

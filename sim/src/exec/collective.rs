@@ -284,6 +284,14 @@ impl Warp {
             Kind::Wgmma(product) => return self.wgmma(cx, product, active),
             Kind::WgmmaCommit => self.wgmma_groups += 1,
             Kind::WgmmaWait(keep) => self.wgmma_wait(cx, *keep)?,
+            Kind::Registers { count, grows } => {
+                let (warp, line) = (self.number(), self.line(program, active.trailing_zeros() as usize));
+                let pool = &mut cx.cluster.blocks[cx.block].registers;
+                if !pool.change(warp, *count, *grows, line, cx.grid.checks.as_ref()) {
+                    return Ok(Flow::Stall);
+                }
+                cx.cluster.effects += 1;
+            }
         }
         Ok(Flow::Next)
     }

@@ -1,12 +1,15 @@
 //! A launch: checks, the schedule of clusters over host threads, and errors with their place.
 use super::asynchronous::Pending;
 use super::barrier::NamedBarrier;
+use super::pool::RegisterPool;
 use super::shared::SharedMemory;
-use super::warp::{Identity, Warp, lanes};
+use super::stuck::stuck;
+use super::warp::{Identity, Warp};
 use super::warpgroup::Rendezvous;
-use super::{Block, Cluster, ClusterBarrier, Context, Grid};
+use super::{Block, Cluster, ClusterBarrier, Context, Grid, Mbarriers};
 use crate::isa::{LANES, Program};
-use crate::memory::{Fault, FaultKind};
+use crate::mbarrier::Barrier;
+use crate::memory::{Bytes, Fault};
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -26,6 +29,9 @@ const SLICE: u64 = 1 << 20;
 const FRUITLESS_ROUNDS: u32 = 16;
 /// Rounds in which all waits of a cluster gave up and nothing else happened, after which it is stuck.
 const IDLE_ROUNDS: u32 = 64;
+/// Rounds in which threads only waited, tested mbarriers and gave way, after which nothing will come of it: by then every
+/// copy has happened.
+const QUIET_ROUNDS: u64 = 4096;
 
 /// Dimensions of a launch.
 #[derive(Clone, Copy, Debug)]
@@ -183,6 +189,8 @@ fn new_cluster(grid: &Grid<'_>, index: u64) -> Cluster {
         effects: 0,
         timeouts: false,
         idle_rounds: 0,
+        quiet_rounds: 0,
+        looks: false,
         round: 0,
         pending: Vec::new(),
         awaited: Vec::new(),
@@ -193,10 +201,13 @@ fn new_cluster(grid: &Grid<'_>, index: u64) -> Cluster {
             index: std::array::from_fn(|d| at[d] * shape.cluster[d] + inside[d]),
             rank,
             shared: SharedMemory::new(shape.shared_end(grid.program)),
-            barriers: [NamedBarrier::default(); 16],
+            barriers: std::array::from_fn(|_| NamedBarrier::default()),
             alive: shape.threads(),
             warps: Vec::new(),
             warpgroups: (0..shape.warps().div_ceil(4)).map(|_| Rendezvous::default()).collect(),
+            registers: RegisterPool::new(grid.program, shape.warps()),
+            exits: Vec::new(),
+            mbarriers: Mbarriers::new(grid.program.source.clone()),
         });
     }
     for block in 0..size as usize {
@@ -227,7 +238,8 @@ fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError
     let (mut total, mut fruitless) = (0, 0);
     loop {
         let effects = cluster.effects;
-        let (mut progress, mut alive, mut timed) = (0, false, false);
+        let (mut progress, mut alive, mut timed, mut quiet) = (0, false, false, true);
+        cluster.looks = false;
         for block in 0..cluster.blocks.len() {
             for number in 0..cluster.blocks[block].warps.len() {
                 if cluster.blocks[block].warps[number].alive == 0 {
@@ -238,6 +250,7 @@ fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError
                 match outcome {
                     Ok(steps) => progress += steps,
                     Err(stopped) => {
+                        cluster.report(grid);
                         let tid = warp.identity.as_ref().map_or([0; 3], |i| i.tid[stopped.lane]);
                         let place = Some((cluster.blocks[block].index, tid));
                         return Err(LaunchError {
@@ -249,6 +262,7 @@ fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError
                 }
                 alive |= warp.alive != 0;
                 timed |= warp.timed;
+                quiet &= warp.alive & !warp.waiting & !warp.stalled == 0;
                 if warp.alive == 0 {
                     // What a finished warp held is of no more use.
                     warp = Warp::default();
@@ -258,16 +272,15 @@ fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError
         }
         total += progress;
         if !grid.spend(progress.max(1)) {
-            return Err(stuck(
-                grid,
-                cluster,
-                "the instruction limit of the launch is reached; raise it, or look for a loop without an end",
-                progress > 0,
-            ));
+            cluster.report(grid);
+            let what = "the instruction limit of the launch is reached; raise it, or look for a loop without an end";
+            return Err(stuck(grid, cluster, what, progress > 0));
         }
         let settled = cluster.settle_round(grid.memory, progress == 0, !alive);
+        cluster.report(grid);
         settled.map_err(|late| late_fault(cluster, &late.0, &late.1))?;
         if !alive {
+            cluster.judge(grid);
             return Ok(true);
         }
         let changed = cluster.effects != effects;
@@ -277,17 +290,59 @@ fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError
             (false, true) => cluster.idle_rounds + 1,
             (false, false) => cluster.idle_rounds,
         };
+        cluster.quiet_rounds = match changed || !quiet || cluster.looks {
+            true => 0,
+            false => cluster.quiet_rounds + 1,
+        };
         cluster.timeouts = false;
+        let deadlock = "deadlock: every thread of the block or cluster waits";
+        if cluster.quiet_rounds > QUIET_ROUNDS {
+            return Err(stuck(grid, cluster, deadlock, false));
+        }
         if !changed && (progress == 0 || cluster.idle_rounds > 0 && timed) {
             if !timed || cluster.idle_rounds > IDLE_ROUNDS {
-                let what = "deadlock: every thread of the block or cluster waits";
-                return Err(stuck(grid, cluster, what, false));
+                return Err(stuck(grid, cluster, deadlock, false));
             }
+            cluster.timeouts = true;
+        } else if timed && cluster.quiet_rounds > 0 && cluster.quiet_rounds.is_multiple_of(IDLE_ROUNDS.into()) {
+            // Some wait, others test: those that wait may give up as well.
             cluster.timeouts = true;
         }
         if total >= SLICE || fruitless >= FRUITLESS_ROUNDS {
             return Ok(false);
         }
+    }
+}
+
+impl Cluster {
+    /// Hands over what its blocks found; without checks it is forgotten.
+    fn report(&self, grid: &Grid<'_>) {
+        for block in &self.blocks {
+            for mut finding in block.mbarriers.findings.take() {
+                if let Some(checks) = &grid.checks {
+                    finding.places.iter_mut().for_each(|p| p.block = Some(block.index));
+                    checks.report(finding);
+                }
+            }
+        }
+    }
+}
+
+impl Cluster {
+    /// Looks at what is left of a cluster that has ended, where checks are on.
+    fn judge(&self, grid: &Grid<'_>) {
+        let Some(checks) = &grid.checks else { return };
+        for block in &self.blocks {
+            block.registers.judge(checks, block.index);
+            let transactions = |address: u64| {
+                let mut bytes = [0; 8];
+                block.shared.read(address, &mut bytes).ok()?;
+                let barrier = Barrier::from_bits(u64::from_le_bytes(bytes)).ok()?;
+                Some(barrier.transactions())
+            };
+            block.mbarriers.judge(transactions);
+        }
+        self.report(grid);
     }
 }
 
@@ -299,34 +354,5 @@ fn late_fault(cluster: &Cluster, fault: &Fault, pending: &Pending) -> LaunchErro
         fault: fault.clone(),
         line: pending.line,
         place: tid.map(|tid| (cluster.blocks[block].index, tid)),
-    }
-}
-
-/// The error of a cluster that gets nowhere, with the lines that its threads are at.
-fn stuck(grid: &Grid<'_>, cluster: &Cluster, what: &str, running: bool) -> LaunchError {
-    let mut lines: std::collections::BTreeMap<u32, u32> = std::collections::BTreeMap::new();
-    let mut place = None;
-    for block in &cluster.blocks {
-        for warp in &block.warps {
-            for l in lanes(warp.alive) {
-                *lines.entry(warp.line(grid.program, l)).or_default() += 1;
-                if place.is_none() {
-                    place = warp.identity.as_ref().map(|i| (block.index, i.tid[l]));
-                }
-            }
-        }
-    }
-    let list: Vec<String> = lines
-        .iter()
-        .map(|(line, count)| format!("line {line} ({count} threads)"))
-        .collect();
-    let verb = if running { "at" } else { "waiting at" };
-    LaunchError {
-        fault: Fault::new(
-            FaultKind::LaunchTimeout,
-            format!("{what}; threads are {verb} {}", list.join(", ")),
-        ),
-        line: lines.keys().next().copied().unwrap_or(0),
-        place,
     }
 }

@@ -5,38 +5,72 @@ use super::memory::resolve;
 use super::registers::put_mask;
 use super::shared::ClusterShared;
 use super::transfer::illegal;
-use super::warp::{Flow, Warp, lanes};
-use crate::isa::{Address, Program, Space, Value};
+use super::warp::{Flow, Poll, Warp, lanes};
+use crate::check::progress::{Acting, Agent, Mbarriers, Told};
+use crate::isa::{Address, LANES, Program, RANK_SHIFT, Space, Value};
 use crate::mbarrier::{Barrier, BarrierError, Token};
 use crate::memory::{Bytes, Fault, FaultKind, aligned};
 use crate::transfer::MbarrierOp;
 
-/// Changes an mbarrier; what PTX leaves undefined is a fault.
+/// Changes an mbarrier and takes note of what it was told; what PTX leaves undefined is a fault.
 pub(super) fn change<T>(
-    shared: &dyn Bytes,
+    shared: &ClusterShared<'_>,
     addr: u64,
+    told: Told,
     f: impl Fn(Barrier) -> Result<(Barrier, T), BarrierError>,
 ) -> Result<T, Fault> {
     let mut outcome = None;
-    shared.update(addr, 8, &mut |bits| match Barrier::from_bits(bits).and_then(&f) {
-        Ok((barrier, value)) => {
-            outcome = Some(Ok(value));
-            barrier.to_bits()
-        }
-        Err(error) => {
-            outcome = Some(Err(error));
-            bits
+    shared.update(addr, 8, &mut |bits| {
+        let changed =
+            Barrier::from_bits(bits).and_then(|before| f(before).map(|(after, value)| (before, after, value)));
+        match changed {
+            Ok((before, after, value)) => {
+                outcome = Some(Ok((before.parity() != after.parity(), value)));
+                after.to_bits()
+            }
+            Err(error) => {
+                outcome = Some(Err(error));
+                bits
+            }
         }
     })?;
+    let acting = shared.blocks[shared.own].mbarriers.acting.get();
     match outcome {
-        Some(Ok(value)) => Ok(value),
-        Some(Err(error)) => Err(illegal(format!("mbarrier at shared address {addr:#x}: {error}"))),
+        Some(Ok((over, value))) => {
+            if let Some((mbarriers, addr)) = remembered(shared, addr) {
+                mbarriers.tell(addr, told, acting, over);
+            }
+            Ok(value)
+        }
+        Some(Err(error)) => Err(refused(shared, addr, error)),
         None => Err(illegal("mbarrier without a state")),
     }
 }
 
-pub(super) fn complete(shared: &dyn Bytes, addr: u64, bytes: u64) -> Result<(), Fault> {
-    change(shared, addr, |b| Ok((b.complete_tx(bytes as u32)?, ())))
+/// What the block of a shared address remembers, and the address there.
+pub(super) fn remembered<'a>(shared: &ClusterShared<'a>, addr: u64) -> Option<(&'a Mbarriers, u64)> {
+    let addr = named(addr, shared.own);
+    let rank = (addr >> RANK_SHIFT) as usize - 1;
+    let block = shared.blocks.get(rank)?;
+    Some((&block.mbarriers, addr & ((1 << RANK_SHIFT) - 1)))
+}
+
+/// The fault of an operation that the barrier does not take, with what is known of the barrier.
+fn refused(shared: &ClusterShared<'_>, addr: u64, error: BarrierError) -> Fault {
+    let known = remembered(shared, addr).map_or(String::new(), |(mbarriers, local)| mbarriers.describe(local, error));
+    let kind = match error {
+        BarrierError::Transactions(_) => FaultKind::TransactionCount,
+        _ => FaultKind::BarrierObject,
+    };
+    Fault::new(kind, format!("mbarrier at shared address {addr:#x}: {error}{known}"))
+}
+
+pub(super) fn complete(shared: &ClusterShared<'_>, addr: u64, bytes: u64) -> Result<(), Fault> {
+    let told = Told {
+        completed: bytes as u32,
+        ..Told::default()
+    };
+    change(shared, addr, told, |b| Ok((b.complete_tx(bytes as u32)?, ())))
 }
 
 impl Warp {
@@ -60,8 +94,8 @@ impl Warp {
             };
             let mut bytes = [0; 8];
             shared.read(addr, &mut bytes)?;
-            let barrier = Barrier::from_bits(u64::from_le_bytes(bytes))
-                .map_err(|e| illegal(format!("mbarrier at shared address {addr:#x}: {e}")))?;
+            let barrier =
+                Barrier::from_bits(u64::from_le_bytes(bytes)).map_err(|error| refused(&shared, addr, error))?;
             let token = self.read(program, l, token);
             let done = if parity {
                 barrier.is_complete_parity(token & 1 != 0)
@@ -69,11 +103,22 @@ impl Warp {
                 barrier.is_complete(Token::from_bits(token))
             };
             over |= u32::from(done) << l;
-            if !done {
-                let barrier = named(addr, cx.block);
-                if !cx.cluster.awaited.contains(&barrier) {
-                    cx.cluster.awaited.push(barrier);
+            let address = named(addr, cx.block);
+            if done {
+                if let Some((mbarriers, local)) = remembered(&shared, addr) {
+                    mbarriers.pass(local, self.agent(cx.block, l));
                 }
+                continue;
+            }
+            self.polls.resize(LANES, Poll::default());
+            self.polls[l] = Poll {
+                round: cx.cluster.round,
+                line: self.here(program),
+                address,
+                parity: parity.then_some(token & 1 != 0),
+            };
+            if !cx.cluster.awaited.contains(&address) {
+                cx.cluster.awaited.push(address);
             }
         }
         if over != active && suspends && !cx.cluster.timeouts {
@@ -92,6 +137,25 @@ impl Warp {
         }
         self.stalled |= self.mask;
         Ok(Flow::Split)
+    }
+
+    /// A lane among the threads of the cluster.
+    pub(super) fn agent(&self, rank: usize, l: usize) -> Agent {
+        Agent {
+            rank: rank as u16,
+            warp: self.number() as u8,
+            lane: l as u8,
+        }
+    }
+
+    /// A lane as the one that acts on shared memory now, by the instruction that it is at.
+    pub(super) fn acting(&self, cx: &Context<'_, '_>, l: usize) -> Acting {
+        Acting {
+            line: self.line(cx.grid.program, l),
+            agent: self.agent(cx.block, l),
+            issued: cx.cluster.effects,
+            now: cx.cluster.effects,
+        }
     }
 
     /// The other instructions, for one lane.
@@ -116,15 +180,32 @@ impl Warp {
             ));
         }
         aligned(addr, 8)?;
+        let acting = self.acting(cx, l);
+        shared.blocks[shared.own].mbarriers.acting.set(acting);
         match op {
             MbarrierOp::Init(count) => {
-                let barrier = Barrier::init(value(*count) as u32).map_err(|e| illegal(e.to_string()))?;
+                let barrier = Barrier::init(value(*count) as u32).map_err(|error| refused(&shared, addr, error))?;
+                let mut before = [0; 8];
+                shared.read(addr, &mut before)?;
+                let live = Barrier::from_bits(u64::from_le_bytes(before)).is_ok();
                 shared.write(addr, &barrier.to_bits().to_le_bytes())?;
+                if let Some((mbarriers, addr)) = remembered(&shared, addr) {
+                    mbarriers.init(addr, acting, live);
+                }
             }
-            MbarrierOp::Invalidate => shared.write(addr, &[0; 8])?,
+            MbarrierOp::Invalidate => {
+                shared.write(addr, &[0; 8])?;
+                if let Some((mbarriers, addr)) = remembered(&shared, addr) {
+                    mbarriers.end(addr, acting);
+                }
+            }
             MbarrierOp::ExpectTx(bytes) => {
                 let bytes = value(*bytes) as u32;
-                change(&shared, addr, |b| Ok((b.expect_tx(bytes)?, ())))?;
+                let told = Told {
+                    expected: bytes,
+                    ..Told::default()
+                };
+                change(&shared, addr, told, |b| Ok((b.expect_tx(bytes)?, ())))?;
             }
             MbarrierOp::CompleteTx(bytes) => complete(&shared, addr, value(*bytes))?,
             MbarrierOp::Arrive {
@@ -136,7 +217,12 @@ impl Warp {
             } => {
                 let count = count.map_or(1, |c| value(c) as u32);
                 let expect = expect.map(|e| value(e) as u32);
-                let state = change(&shared, addr, |b| {
+                let told = Told {
+                    arrivals: count,
+                    expected: expect.unwrap_or(0),
+                    completed: 0,
+                };
+                let state = change(&shared, addr, told, |b| {
                     let b = match expect {
                         Some(bytes) => b.expect_tx(bytes)?,
                         None => b,

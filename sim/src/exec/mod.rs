@@ -12,9 +12,11 @@ mod collective;
 mod launch;
 mod mbarrier;
 mod memory;
+mod pool;
 mod print;
 mod registers;
 mod shared;
+mod stuck;
 mod transfer;
 mod warp;
 mod warpgroup;
@@ -22,12 +24,14 @@ mod warpgroup;
 pub use launch::{LaunchError, LaunchShape, resident_blocks, run};
 
 use crate::check::Checks;
+use crate::check::progress::Mbarriers;
 use crate::isa::Program;
 use crate::memory::GlobalMemory;
 use crate::progress::Progress;
 use crate::texture::Objects;
 use asynchronous::Pending;
 use barrier::NamedBarrier;
+use pool::RegisterPool;
 use shared::SharedMemory;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -89,6 +93,11 @@ pub struct Block {
     alive: u32,
     warps: Vec<Warp>,
     warpgroups: Vec<Rendezvous>,
+    registers: RegisterPool,
+    /// Warp, line and lanes of each exit.
+    exits: Vec<(usize, u32, u32)>,
+    /// What is remembered of its mbarriers.
+    mbarriers: Mbarriers,
 }
 
 /// Arrivals of `barrier.cluster`.
@@ -121,6 +130,11 @@ pub struct Cluster {
     timeouts: bool,
     /// Rounds of giving up without an effect between.
     idle_rounds: u32,
+    /// Rounds in a row that ended with every thread waiting or testing, without an effect and without a look at what
+    /// another cluster or the time changes.
+    quiet_rounds: u64,
+    /// Whether a thread looked at such in this round.
+    looks: bool,
     /// Rounds of the scheduler so far.
     round: u64,
     /// Copies that have not happened yet.

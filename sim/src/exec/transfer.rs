@@ -6,6 +6,7 @@ use super::memory::{Generic, resolve};
 use super::registers::holds;
 use super::shared::ClusterShared;
 use super::warp::{Flow, Warp, lanes};
+use crate::check::progress::Told;
 use crate::isa::{Address, Program, RANK_SHIFT, SHARED_WINDOW, Space, Value};
 use crate::mbarrier::Token;
 use crate::memory::{Bytes, Fault, FaultKind, aligned};
@@ -57,6 +58,7 @@ impl Warp {
                     completion,
                     group,
                     round,
+                    issued: cx.cluster.effects,
                     copy,
                 });
             } else if !self.group(cx, transfer, l)? {
@@ -363,7 +365,12 @@ impl Warp {
                 let (_, addr) = resolve(*space, at(address));
                 // Without `.noinc` the pending count first rises by one: together they change nothing.
                 if !increment {
-                    change(&shared, addr, |b| b.arrive(1).map(|(b, _)| (b, ())))?;
+                    let told = Told {
+                        arrivals: 1,
+                        ..Told::default()
+                    };
+                    shared.blocks[shared.own].mbarriers.acting.set(self.acting(cx, l));
+                    change(&shared, addr, told, |b| b.arrive(1).map(|(b, _)| (b, ())))?;
                 }
             }
             Transfer::Mbarrier { op, space, address } => self.mbarrier(cx, op, (*space, address), l)?,

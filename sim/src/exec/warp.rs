@@ -5,7 +5,7 @@
 //! of one warp may wait for each other.
 use super::Context;
 use super::registers::{self, holds, lane, set_lane};
-use crate::isa::{Clock, Code, LANES, Op, Program, Special, Value};
+use crate::isa::{Access, Base, Clock, Code, LANES, Op, Program, Space, Special, Value};
 use crate::memory::{Fault, FaultKind};
 
 /// Lanes of a mask, lowest first.
@@ -106,6 +106,21 @@ pub struct Warp {
     pub local: Vec<Vec<u8>>,
     pub stack_top: [u32; LANES],
     executed: u64,
+    /// Last fruitless test of an mbarrier of each lane; empty before the first.
+    pub polls: Vec<Poll>,
+}
+
+/// A test of an mbarrier whose phase was not over.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Poll {
+    /// Round of the scheduler.
+    pub round: u64,
+    /// Line of the instruction.
+    pub line: u32,
+    /// Shared address with its block named; 0 where there was no test.
+    pub address: u64,
+    /// Awaited parity; `None` of a test by token.
+    pub parity: Option<bool>,
 }
 
 /// Where and why a warp stopped.
@@ -176,6 +191,14 @@ impl Warp {
         program.functions[function as usize]
             .as_ref()
             .and_then(|c| c.insts.get(pc as usize))
+            .map_or(0, |i| i.line)
+    }
+
+    /// Line of the instruction that the group executes.
+    pub(super) fn here(&self, program: &Program) -> u32 {
+        program.functions[self.frame().function as usize]
+            .as_ref()
+            .and_then(|c| c.insts.get(self.at as usize))
             .map_or(0, |i| i.line)
     }
 
@@ -406,7 +429,10 @@ impl Warp {
         match op {
             Op::Branch(target) => return Ok(self.branch(active, *target)),
             Op::BranchIndexed(index, targets) => return self.branch_indexed(program, active, *index, targets),
-            Op::Load(access) => self.load(cx, access, active)?,
+            Op::Load(access) => {
+                cx.cluster.looks |= is_look(program, access);
+                self.load(cx, access, active)?;
+            }
             Op::Store(access) => self.store(cx, access, active)?,
             Op::Atomic(atomic) => {
                 self.atomic(cx, atomic, active)?;
@@ -447,6 +473,7 @@ impl Warp {
                 }
             }
             Op::Clock(d, clock) => {
+                cx.cluster.looks = true;
                 let value = match clock {
                     Clock::Low | Clock::Full => self.executed,
                     Clock::High => self.executed >> 32,
@@ -507,6 +534,21 @@ impl Warp {
             })?;
         }
         Ok(Flow::Split)
+    }
+}
+
+/// Whether a load may find what another cluster wrote: not in shared or local memory, nor in the kernel's parameters.
+fn is_look(program: &Program, access: &Access) -> bool {
+    let size = program
+        .params
+        .iter()
+        .map(|(offset, bytes)| offset + bytes)
+        .max()
+        .unwrap_or(0);
+    match (access.space, access.address.base) {
+        (Space::Shared | Space::Local, _) => false,
+        (_, Base::Absolute) => (access.address.offset as u64).wrapping_sub(program.param_block) >= u64::from(size),
+        _ => true,
     }
 }
 

@@ -135,6 +135,14 @@ impl SourceLines {
         table
     }
 
+    /// A line of the PTX in words: `line 12`, or `line 12 (a.mlir:5:3)` where it is known what it came from.
+    pub fn line(&self, ptx_line: u32) -> String {
+        match self.place(ptx_line) {
+            Some(place) => format!("line {ptx_line} ({place})"),
+            None => format!("line {ptx_line}"),
+        }
+    }
+
     fn add_file(&mut self, file: &File) {
         self.files.insert(file.number, file.name.clone());
     }

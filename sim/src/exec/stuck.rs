@@ -1,0 +1,593 @@
+//! A cluster that gets nowhere, in words: which threads wait for what, how far that is, who is missing, and what may be wrong.
+//!
+//! ```text
+//! deadlock: every thread of the block or cluster waits
+//!   128 threads (warps 4-7) wait at line 85 (gemm.mlir:118:7) for parity 0 of the mbarrier at shared address 0x8400:
+//!     1 of 1 arrivals have come (by line 40), 16384 of 32768 bytes (by line 44)
+//!     expect 16384 bytes, or copy the 16384 that are missing
+//! ```
+//!
+//! Threads that wait at one instruction for one thing are a group. The group whose state shows the mistake comes first; the
+//! launch's error is at its line.
+use super::launch::LaunchError;
+use super::warp::{Warp, lanes};
+use super::{Cluster, Grid};
+use crate::check::progress::{Agent, History, Mbarriers, Phase, counted, total};
+use crate::check::{Finding, Kind, Place};
+use crate::collective::Kind as CollectiveKind;
+use crate::isa::{LANES, Op, RANK_SHIFT};
+use crate::mbarrier::Barrier;
+use crate::memory::{Bytes, Fault, FaultKind};
+use std::collections::BTreeMap;
+
+/// Groups that are described; more are counted.
+const MOST_GROUPS: usize = 16;
+
+/// What a thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Reason {
+    /// A barrier of its block.
+    Barrier { rank: usize, id: u64, aligned: bool },
+    /// The cluster's barrier.
+    Cluster,
+    /// An mbarrier: shared address with its block named, and the parity where it waits by parity.
+    Mbarrier { address: u64, parity: Option<bool> },
+    /// Other lanes of its warp.
+    Lanes { rank: usize, warp: usize, absent: u32 },
+    /// The other warps of its warpgroup.
+    Warpgroup { rank: usize, first_warp: usize },
+    /// Registers of the block's pool.
+    Registers { rank: usize, wanted: u32 },
+    /// Nothing.
+    Runs,
+}
+
+/// Lanes by rank of their block and warp.
+type Threads = BTreeMap<(usize, usize), u32>;
+
+/// What is said of a group.
+struct Told {
+    /// After "wait at line 3".
+    text: String,
+    /// What may be wrong, in order of certainty.
+    remedies: Vec<String>,
+    /// Whether the state shows the mistake: 0 does, 2 does not.
+    doubt: u8,
+    kind: Kind,
+}
+
+/// The error of a cluster that gets nowhere; `running` threads may only have run out of instructions. Where checks are on,
+/// it is a finding with a place for each group.
+pub(super) fn stuck(grid: &Grid<'_>, cluster: &Cluster, what: &str, running: bool) -> LaunchError {
+    let view = View::new(grid, cluster);
+    let mut groups: Vec<(&(u32, Reason), &Threads, Told)> = view
+        .groups
+        .iter()
+        .map(|(key, threads)| (key, threads, view.tell(key.1, threads)))
+        .collect();
+    groups.sort_by_key(|(key, _, told)| (told.doubt, key.1 == Reason::Runs, key.0));
+    // Where the state shows a mistake, the others wait because of it.
+    let least = groups.first().map_or(0, |(_, _, told)| told.doubt);
+    let doubtful = groups.iter_mut().filter(|(_, _, told)| told.doubt > least);
+    doubtful.for_each(|(_, _, told)| told.remedies.clear());
+    let mut detail = what.to_owned();
+    let mut places = Vec::new();
+    for ((line, reason), threads, told) in groups.iter().take(MOST_GROUPS) {
+        let one = count(threads) == 1;
+        let verb = match (*reason, running, one) {
+            (Reason::Runs, true, true) => "is",
+            (Reason::Runs, true, false) => "are",
+            (_, _, true) => "waits",
+            (_, _, false) => "wait",
+        };
+        let who = view.who(threads);
+        detail += &format!("\n    {who} {verb} at {}{}", grid.program.line(*line), told.text);
+        for remedy in &told.remedies {
+            detail += &format!("\n      {remedy}");
+        }
+        let (block, thread) = view.first(threads);
+        places.push(Place {
+            what: format!("{who} {verb}{}", told.text.replace("\n      ", " ")),
+            ptx_line: *line,
+            source: None,
+            block: Some(block),
+            thread,
+        });
+    }
+    if groups.len() > MOST_GROUPS {
+        detail += &format!("\n    and {} groups more", groups.len() - MOST_GROUPS);
+    }
+    let root = groups.first();
+    if let (Some(checks), Some((_, _, told)), Some(first)) = (&grid.checks, root, places.first()) {
+        let remedy = match told.remedies.is_empty() {
+            false => told.remedies.join("; or "),
+            true => "let every thread that is waited for arrive, and raise the instruction limit only if the work is so long"
+                .to_owned(),
+        };
+        let message = format!("{what}: {} at {}", first.what, grid.program.line(first.ptx_line));
+        if told.kind != Kind::Deadlock {
+            checks.report(Finding::new(told.kind, message.clone(), remedy.clone(), places.clone()));
+        }
+        checks.report(Finding::new(Kind::Deadlock, message, remedy, places.clone()));
+    }
+    LaunchError {
+        fault: Fault::new(FaultKind::LaunchTimeout, detail),
+        line: root.map_or(0, |((line, _), ..)| *line),
+        place: root.and_then(|(_, threads, _)| {
+            let (block, thread) = view.first(threads);
+            Some((block, thread?))
+        }),
+    }
+}
+
+fn count(threads: &Threads) -> u32 {
+    threads.values().map(|lanes| lanes.count_ones()).sum()
+}
+
+/// Numbers as ranges: `0-3, 7`.
+fn ranges(numbers: impl IntoIterator<Item = usize>) -> String {
+    let mut out: Vec<(usize, usize)> = Vec::new();
+    for n in numbers {
+        match out.last_mut() {
+            Some((_, end)) if *end + 1 == n => *end = n,
+            _ => out.push((n, n)),
+        }
+    }
+    let shown = out
+        .iter()
+        .map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+/// Lanes in words: `lane 3`, `lanes 0-15`.
+pub(super) fn lane_list(mask: u32) -> String {
+    let word = if mask.count_ones() == 1 { "lane" } else { "lanes" };
+    format!("{word} {}", ranges(lanes(mask)))
+}
+
+/// The threads of a cluster by what they wait for.
+struct View<'a> {
+    grid: &'a Grid<'a>,
+    cluster: &'a Cluster,
+    groups: BTreeMap<(u32, Reason), Threads>,
+}
+
+impl<'a> View<'a> {
+    fn new(grid: &'a Grid<'a>, cluster: &'a Cluster) -> Self {
+        let mut groups: BTreeMap<(u32, Reason), Threads> = BTreeMap::new();
+        for (rank, block) in cluster.blocks.iter().enumerate() {
+            for (number, warp) in block.warps.iter().enumerate() {
+                for l in lanes(warp.alive) {
+                    let key = reason(grid, cluster, rank, warp, l);
+                    *groups.entry(key).or_default().entry((rank, number)).or_default() |= 1 << l;
+                }
+            }
+        }
+        View { grid, cluster, groups }
+    }
+
+    fn line(&self, line: u32) -> String {
+        self.grid.program.line(line)
+    }
+
+    /// Block and thread of the first of them.
+    fn first(&self, threads: &Threads) -> ([u32; 3], Option<[u32; 3]>) {
+        let Some(((rank, warp), mask)) = threads.first_key_value() else {
+            return ([0; 3], None);
+        };
+        let block = &self.cluster.blocks[*rank];
+        let identity = block.warps[*warp].identity.as_ref();
+        (
+            block.index,
+            identity.map(|i| i.tid[mask.trailing_zeros() as usize % LANES]),
+        )
+    }
+
+    /// Threads in words: `thread [3, 0, 0]`, `160 threads (warps 0-3, lanes 0-31 of warp 7)`.
+    fn who(&self, threads: &Threads) -> String {
+        let many = self.cluster.blocks.len() > 1;
+        if let (1, (block, Some(tid))) = (count(threads), self.first(threads)) {
+            return match many {
+                true => format!("thread {tid:?} of block {block:?}"),
+                false => format!("thread {tid:?}"),
+            };
+        }
+        let mut parts = Vec::new();
+        for rank in 0..self.cluster.blocks.len() {
+            let own = || threads.iter().filter(|((r, _), _)| *r == rank);
+            let whole = |warp: usize, mask: u32| self.cluster.blocks[rank].warps[warp].alive == mask;
+            let full: Vec<usize> = own()
+                .filter(|((_, w), m)| whole(*w, **m))
+                .map(|((_, w), _)| *w)
+                .collect();
+            let mut words = Vec::new();
+            if !full.is_empty() {
+                let word = if full.len() == 1 { "warp" } else { "warps" };
+                words.push(format!("{word} {}", ranges(full)));
+            }
+            for ((_, warp), mask) in own().filter(|((_, w), m)| !whole(*w, **m)) {
+                words.push(format!("{} of warp {warp}", lane_list(*mask)));
+            }
+            match words.is_empty() {
+                true => {}
+                false if many => parts.push(format!(
+                    "block {:?}: {}",
+                    self.cluster.blocks[rank].index,
+                    words.join(", ")
+                )),
+                false => parts.push(words.join(", ")),
+            }
+        }
+        format!("{} threads ({})", count(threads), parts.join("; "))
+    }
+
+    /// Where the living threads are that `chosen` names: `32 threads at line 7, thread [0, 0, 0] at line 9`.
+    fn whereabouts(&self, chosen: impl Fn(usize, usize, usize) -> bool) -> Option<String> {
+        let mut by_line: BTreeMap<u32, Threads> = BTreeMap::new();
+        for ((line, _), threads) in &self.groups {
+            for ((rank, warp), mask) in threads {
+                let there = lanes(*mask)
+                    .filter(|l| chosen(*rank, *warp, *l))
+                    .fold(0, |m, l| m | 1 << l);
+                if there != 0 {
+                    *by_line.entry(*line).or_default().entry((*rank, *warp)).or_default() |= there;
+                }
+            }
+        }
+        let shown = by_line
+            .iter()
+            .map(|(line, threads)| format!("{} at {}", self.who(threads), self.line(*line)));
+        let shown: Vec<String> = shown.collect();
+        (!shown.is_empty()).then(|| shown.join(", "))
+    }
+
+    /// Threads of a block that have exited, with their lines.
+    fn exits(&self, rank: usize) -> Option<String> {
+        let mut by_line: BTreeMap<u32, u32> = BTreeMap::new();
+        for (_, line, gone) in &self.cluster.blocks[rank].exits {
+            *by_line.entry(*line).or_default() += gone.count_ones();
+        }
+        let shown = by_line
+            .iter()
+            .map(|(line, n)| format!("{} of the block exited at {}", counted(*n, "thread"), self.line(*line)));
+        let shown: Vec<String> = shown.collect();
+        (!shown.is_empty()).then(|| shown.join(", "))
+    }
+
+    fn tell(&self, reason: Reason, threads: &Threads) -> Told {
+        match reason {
+            Reason::Barrier { rank, id, aligned } => self.tell_barrier(rank, id, aligned, threads),
+            Reason::Cluster => {
+                let barrier = &self.cluster.barrier;
+                let absent = self.whereabouts(|r, w, l| {
+                    let warp = &self.cluster.blocks[r].warps[w];
+                    warp.at_cluster >> l & 1 == 0 || warp.cluster_generation[l] != barrier.generation
+                });
+                let mut text = format!(
+                    " for the barrier of the cluster: {} of {} threads have arrived",
+                    barrier.arrived, barrier.alive
+                );
+                text += &absent.map_or(String::new(), |a| format!("\n      missing: {a}"));
+                Told {
+                    text,
+                    remedies: vec![
+                        "let every thread of every block of the cluster execute barrier.cluster.arrive".to_owned(),
+                    ],
+                    doubt: 1,
+                    kind: Kind::Deadlock,
+                }
+            }
+            Reason::Mbarrier { address, parity } => self.tell_mbarrier(address, parity, threads),
+            Reason::Lanes { rank, warp, absent } => {
+                let there = self.whereabouts(|r, w, l| (r, w) == (rank, warp) && absent >> l & 1 != 0);
+                Told {
+                    text: format!(
+                        " for {} of the warp: {}",
+                        lane_list(absent),
+                        there.unwrap_or_else(|| "they are nowhere".to_owned())
+                    ),
+                    remedies: vec![
+                        "let all lanes that the member mask names, or all of the warp where there is none, execute the \
+                         instruction together"
+                            .to_owned(),
+                    ],
+                    doubt: 0,
+                    kind: Kind::BarrierDivergence,
+                }
+            }
+            Reason::Warpgroup { rank, first_warp } => {
+                let own = |r: usize, w: usize| r == rank && (first_warp..first_warp + 4).contains(&w);
+                let there =
+                    self.whereabouts(|r, w, l| own(r, w) && threads.get(&(r, w)).is_none_or(|mask| mask >> l & 1 == 0));
+                Told {
+                    text: format!(
+                        " for the other warps of its warpgroup, {first_warp} to {}: {}",
+                        first_warp + 3,
+                        there
+                            .or_else(|| self.exits(rank))
+                            .unwrap_or_else(|| "they are nowhere".to_owned())
+                    ),
+                    remedies: vec!["let all four warps of the warpgroup execute the same wgmma".to_owned()],
+                    doubt: 0,
+                    kind: Kind::BarrierDivergence,
+                }
+            }
+            Reason::Registers { rank, wanted } => self.tell_registers(rank, wanted),
+            Reason::Runs => Told {
+                text: String::new(),
+                remedies: Vec::new(),
+                doubt: 2,
+                kind: Kind::Deadlock,
+            },
+        }
+    }
+
+    fn tell_barrier(&self, rank: usize, id: u64, aligned: bool, threads: &Threads) -> Told {
+        let block = &self.cluster.blocks[rank];
+        let barrier = &block.barriers[id as usize % block.barriers.len()];
+        let expected = barrier.expected.unwrap_or(block.alive);
+        let came = |w: usize, l: usize| barrier.arrivals.iter().any(|a| a.warp == w && a.lanes >> l & 1 != 0);
+        let mut text = format!(
+            " for barrier {id}: {} of {expected} threads have arrived",
+            barrier.arrived
+        );
+        let missing = self.whereabouts(|r, w, l| r == rank && !came(w, l));
+        text += &missing.map_or(String::new(), |m| format!("\n      missing: {m}"));
+        let exits = self.exits(rank).filter(|_| barrier.expected.is_some());
+        text += &exits.as_ref().map_or(String::new(), |e| format!("\n      {e}"));
+        let parted = threads
+            .iter()
+            .find(|((_, w), mask)| aligned && block.warps[*w].alive != **mask);
+        let lack = expected - barrier.arrived.min(expected);
+        let mut remedies = Vec::new();
+        let mut kind = Kind::Deadlock;
+        if let Some(((_, warp), mask)) = parted {
+            kind = Kind::BarrierDivergence;
+            remedies.push(format!(
+                "the barrier needs all lanes of warp {warp} at one instruction, {} alone are there: move it out of the \
+                 branch that parts them",
+                lane_list(*mask)
+            ));
+        } else if exits.is_some() {
+            remedies.push(format!(
+                "let {} more arrive before they exit, or wait for {} only",
+                counted(lack, "thread"),
+                barrier.arrived
+            ));
+        } else {
+            remedies.push(format!(
+                "let {} more arrive at barrier {id}, or wait for {} only",
+                counted(lack, "thread"),
+                barrier.arrived
+            ));
+        }
+        Told {
+            text,
+            remedies,
+            doubt: u8::from(parted.is_none() && exits.is_none()),
+            kind,
+        }
+    }
+
+    fn tell_registers(&self, rank: usize, wanted: u32) -> Told {
+        let pool = &self.cluster.blocks[rank].registers;
+        Told {
+            text: format!(
+                " for {wanted} registers a thread: a warp needs {} more, the pool has {} of the block's {}",
+                pool.need(wanted),
+                pool.free,
+                pool.total
+            ),
+            remedies: vec![
+                "let other warps give registers back with setmaxnreg.dec first, or ask for fewer: all warps together have \
+                 what the launch gave them"
+                    .to_owned(),
+            ],
+            doubt: 0,
+            kind: Kind::Deadlock,
+        }
+    }
+
+    fn tell_mbarrier(&self, address: u64, parity: Option<bool>, threads: &Threads) -> Told {
+        let rank = (address >> RANK_SHIFT) as usize - 1;
+        let local = address & ((1 << RANK_SHIFT) - 1);
+        let mut told = Told {
+            text: String::new(),
+            remedies: Vec::new(),
+            doubt: 1,
+            kind: Kind::Deadlock,
+        };
+        let Some(block) = self.cluster.blocks.get(rank) else {
+            return told;
+        };
+        let whose = match self.cluster.blocks.len() {
+            1 => String::new(),
+            _ => format!(" of block {:?}", block.index),
+        };
+        let phase = parity.map_or("the phase".to_owned(), |p| format!("parity {}", u8::from(p)));
+        told.text = format!(" for {phase} of the mbarrier at shared address {local:#x}{whose}:");
+        let mut bytes = [0; 8];
+        let state = block.shared.read(local, &mut bytes).ok();
+        let Some(barrier) = state.and_then(|()| Barrier::from_bits(u64::from_le_bytes(bytes)).ok()) else {
+            told.text += " it is none any more";
+            return told;
+        };
+        let barriers = block.mbarriers.barriers.borrow();
+        let unknown = History::default();
+        let history = barriers.get(&local).unwrap_or(&unknown);
+        told.text += &self.state(&block.mbarriers, barrier, history);
+        self.blame_bytes(barrier, &history.now, &mut told);
+        let waiter = threads.first_key_value().map(|((rank, warp), mask)| Agent {
+            rank: *rank as u16,
+            warp: *warp as u8,
+            lane: mask.trailing_zeros() as u8,
+        });
+        if told.remedies.is_empty() {
+            self.blame_parity(parity, history, waiter, &mut told);
+        }
+        if barrier.pending() > 0 {
+            self.blame_arrivals(barrier, parity, history, &mut told);
+        }
+        told
+    }
+
+    /// What the phase has and lacks.
+    fn state(&self, mbarriers: &Mbarriers, barrier: Barrier, history: &History) -> String {
+        let came = barrier.expected() - barrier.pending();
+        let mut text = format!(
+            "\n      {came} of {} arrivals have come{} in phase {}, of parity {}",
+            barrier.expected(),
+            mbarriers.shares(&history.now.arrivals),
+            history.phases,
+            u8::from(barrier.parity())
+        );
+        let (expected, completed) = (total(&history.now.expected), total(&history.now.completed));
+        if expected > 0 || completed > 0 {
+            text += &format!(
+                ", {completed} bytes{} of {expected} expected{}",
+                mbarriers.shares(&history.now.completed),
+                mbarriers.shares(&history.now.expected)
+            );
+        }
+        text
+    }
+
+    fn blame_bytes(&self, barrier: Barrier, phase: &Phase, told: &mut Told) {
+        let (expected, completed) = (total(&phase.expected), total(&phase.completed));
+        let lack = barrier.transactions();
+        let remedy = match (lack > 0, completed) {
+            _ if lack == 0 => return,
+            (true, 0) => format!(
+                "{expected} bytes are expected, but no copy that names this mbarrier was issued: issue it, or expect no bytes"
+            ),
+            (true, _) => format!(
+                "{expected} bytes are expected, but the copies of this phase bring {completed}: expect {completed} bytes, or \
+                 copy the {lack} that are missing"
+            ),
+            (false, _) => format!(
+                "the copies of this phase bring {completed} bytes, but {expected} are expected: expect {completed} with \
+                 mbarrier.arrive.expect_tx"
+            ),
+        };
+        told.remedies.push(remedy);
+        if lack < 0 && barrier.pending() > 0 {
+            return;
+        }
+        (told.doubt, told.kind) = (0, Kind::TransactionCount);
+    }
+
+    /// A thread that waits for the phase after the one that it should wait for next.
+    fn blame_parity(&self, parity: Option<bool>, history: &History, waiter: Option<Agent>, told: &mut Told) {
+        let (Some(_), Some(waiter)) = (parity, waiter) else {
+            return;
+        };
+        let passed = history.passed(waiter);
+        let next = passed.phases;
+        if history.phases <= next || (history.phases - next).is_multiple_of(2) {
+            return;
+        }
+        let mut text = format!(
+            "the parity is flipped: phase {next}, of parity {}, is over and the thread has not waited for it; wait for parity {}",
+            next & 1,
+            next & 1
+        );
+        if passed.times > 0 {
+            text += &format!(
+                "; of the {} that it has passed here, the last was for this parity too: change the parity after each phase",
+                counted(passed.times, "wait")
+            );
+        }
+        told.remedies.push(text);
+        told.doubt = 0;
+    }
+
+    fn blame_arrivals(&self, barrier: Barrier, parity: Option<bool>, history: &History, told: &mut Told) {
+        let came = barrier.expected() - barrier.pending();
+        let pending = counted(barrier.pending(), "thread");
+        let missing: Vec<Agent> = history
+            .before
+            .arrivers
+            .iter()
+            .filter(|a| !history.now.arrivers.contains(a))
+            .copied()
+            .collect();
+        let is_missing = |rank: usize, warp: usize, lane: usize| {
+            missing
+                .iter()
+                .any(|a| (usize::from(a.rank), usize::from(a.warp), usize::from(a.lane)) == (rank, warp, lane))
+        };
+        if let Some(there) = self.whereabouts(is_missing) {
+            told.text += &format!("\n      missing: {there}, which arrived in the phase before");
+        } else if !missing.is_empty() {
+            told.text += "\n      missing: threads that arrived in the phase before and have exited";
+        }
+        if !told.remedies.is_empty() {
+            return;
+        }
+        let fresh = history.phases == 0 && came == 0 && parity == Some(false);
+        told.remedies.push(match (came, fresh) {
+            (0, true) => format!(
+                "let {pending} arrive; a wait that should pass at once, as for a slot that is empty at first, waits for \
+                 parity 1"
+            ),
+            (0, false) => format!("let {pending} arrive in each phase"),
+            _ => format!(
+                "let {pending} more arrive, or initialise it for {} at {}",
+                counted(came, "arrival"),
+                self.line(history.init_line)
+            ),
+        });
+    }
+}
+
+/// Line that a lane is at, and what it waits for there.
+fn reason(grid: &Grid<'_>, cluster: &Cluster, rank: usize, warp: &Warp, l: usize) -> (u32, Reason) {
+    let program = grid.program;
+    let line = warp.line(program, l);
+    let (function, pc) = warp.place(l);
+    let code = program.functions.get(function as usize).and_then(Option::as_ref);
+    let op = code.and_then(|c| c.insts.get(pc as usize)).map(|i| &i.op);
+    let number = warp.number();
+    let bit = |mask: u32| mask >> l & 1 != 0;
+    if let Some(poll) = warp
+        .polls
+        .get(l)
+        .filter(|p| p.address != 0 && p.round + 2 >= cluster.round)
+    {
+        let reason = Reason::Mbarrier {
+            address: poll.address,
+            parity: poll.parity,
+        };
+        return (poll.line, reason);
+    }
+    let reason = match op {
+        Some(Op::Barrier(barrier)) if bit(warp.at_barrier) => Reason::Barrier {
+            rank,
+            id: warp.read(program, l, barrier.id),
+            aligned: barrier.aligned,
+        },
+        Some(Op::ClusterWait) if bit(warp.at_cluster) => Reason::Cluster,
+        Some(Op::Collective(collective)) if bit(warp.waiting) => {
+            let members = collective.members.map_or(u32::MAX, |m| warp.read(program, l, m) as u32);
+            let place = warp.place(l);
+            let here = lanes(warp.waiting)
+                .filter(|o| warp.place(*o) == place)
+                .fold(0, |m, o| m | 1 << o);
+            Reason::Lanes {
+                rank,
+                warp: number,
+                absent: members & warp.alive & !here,
+            }
+        }
+        Some(Op::Collective(collective)) => match collective.kind {
+            CollectiveKind::Wgmma(_) => Reason::Warpgroup {
+                rank,
+                first_warp: number / 4 * 4,
+            },
+            CollectiveKind::Registers { count, .. } => Reason::Registers { rank, wanted: count },
+            _ => Reason::Runs,
+        },
+        _ => Reason::Runs,
+    };
+    (line, reason)
+}

@@ -1,27 +1,70 @@
 //! Bank conflicts of shared memory, counted exactly.
 //!
-//! Shared memory has 32 banks of 4 bytes. A warp's access of up to 4 bytes a lane is served at once; one of 8 bytes in two
-//! halves of 16 lanes, one of 16 bytes in four quarters of 8. Each such part takes as many *wavefronts* as the busiest bank
-//! has different words; lanes that read the same word share it.
+//! Shared memory has 32 banks of 4 bytes; the word at address `a` is in bank `a / 4 % 32`. A warp's access of up to 4 bytes a
+//! lane is served as one part; one of 8 bytes in two halves of 16 lanes, one of 16 bytes in four quarters of 8. Each part
+//! takes as many *wavefronts* as the busiest bank has different words. Lanes that touch the same word share it, whichever of
+//! its bytes they read or write. A part without an active lane takes none.
+//!
+//! # In closed form
+//!
+//! Where the address is linear over F2 in the lane's bits, words spread evenly over the banks that they reach. A part whose
+//! words span a space of rank `r`, and of rank `b` when only the five bank bits of each are kept, takes `2^(r - b)`
+//! wavefronts ([`linear_wavefronts`]). Swizzles are linear, so this holds under each of them.
+use super::f2::Basis;
 use super::{Dim, LayoutError, LinearLayout, shared_offsets};
 use crate::tensor_map::Swizzle;
 
 /// Banks of shared memory, 4 bytes each.
 pub(super) const BANKS: u64 = 32;
 
-/// Wavefronts of one warp-wide access of `bytes` bytes (1, 2, 4, 8 or 16) at these byte addresses, one for each active lane
-/// in lane order; `None` for a lane that does not take part. Addresses are multiples of `bytes`.
+/// What one access of a warp to shared memory costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct AccessCost {
+    /// Wavefronts that it takes.
+    pub wavefronts: u64,
+    /// Wavefronts if no two words shared a bank.
+    pub ideal: u64,
+    /// Different words in the busiest bank of any part: 8 for an 8-way conflict, 1 for none, 0 without active lanes.
+    pub degree: u64,
+}
+
+/// Cost of one warp-wide access of `bytes` bytes a lane (1, 2, 4, 8 or 16) at these byte addresses, one for each lane in
+/// order; `None` for a lane that does not take part. Addresses are multiples of `bytes`.
+pub fn access_cost(addresses: &[Option<u64>], bytes: u64) -> AccessCost {
+    let mut cost = AccessCost::default();
+    for lanes in parts(bytes, addresses.len()) {
+        let (busiest, words) = busiest_bank(&addresses[lanes], bytes);
+        cost.wavefronts += busiest;
+        cost.ideal += words.div_ceil(BANKS);
+        cost.degree = cost.degree.max(busiest);
+    }
+    cost
+}
+
+/// [`AccessCost::wavefronts`] alone.
 pub fn wavefronts(addresses: &[Option<u64>], bytes: u64) -> u64 {
-    parts(bytes, addresses.len())
-        .map(|lanes| busiest_bank(&addresses[lanes], bytes).0)
-        .sum()
+    access_cost(addresses, bytes).wavefronts
+}
+
+/// Wavefronts of one access of `bytes` bytes (1, 2, 4, 8 or 16) by all lanes of a warp whose addresses are linear over F2:
+/// `images[i]` is the byte address of lane `2^i` without what lane 0 has. In closed form; see the head of this module.
+pub fn linear_wavefronts(images: [u64; 5], bytes: u64) -> u64 {
+    let part_bits = match bytes {
+        0..=4 => 5,
+        5..=8 => 4,
+        _ => 3,
+    };
+    let words = images[..part_bits].iter().map(|image| image / 4);
+    let columns: Vec<u64> = words
+        .chain((0..(bytes / 4).max(1).ilog2()).map(|bit| 1 << bit))
+        .collect();
+    let banks: Vec<u64> = columns.iter().map(|word| word % BANKS).collect();
+    (32 >> part_bits) << (Basis::new(&columns).rank() - Basis::new(&banks).rank())
 }
 
 /// Wavefronts of the same access if no two words shared a bank.
 pub(super) fn ideal_wavefronts(addresses: &[Option<u64>], bytes: u64) -> u64 {
-    parts(bytes, addresses.len())
-        .map(|lanes| busiest_bank(&addresses[lanes], bytes).1.div_ceil(BANKS))
-        .sum()
+    access_cost(addresses, bytes).ideal
 }
 
 fn parts(bytes: u64, lanes: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
@@ -91,11 +134,12 @@ pub fn shared_bank_count(
         .collect();
     let moved_bits = registers.input_bits(Dim::Register) - registers.repeated_registers().count_ones();
     let accesses = (element_bytes << moved_bits) / vector_bytes;
+    let cost = access_cost(&addresses, vector_bytes);
     Ok(BankCount {
         vector_bytes,
         accesses,
-        wavefronts: accesses * wavefronts(&addresses, vector_bytes),
-        ideal: accesses * ideal_wavefronts(&addresses, vector_bytes),
+        wavefronts: accesses * cost.wavefronts,
+        ideal: accesses * cost.ideal,
     })
 }
 
@@ -203,16 +247,20 @@ mod tests {
     }
 
     proptest! {
-        /// For a linear map, words spread evenly over the banks that they reach.
+        /// For a linear map, words spread evenly over the banks that they reach; so under every swizzle.
         #[test]
-        fn enumeration_agrees_with_linear_algebra(columns in proptest::collection::vec(0u64..1024, 5)) {
-            let image = |lane: u64| columns.iter().enumerate().fold(0, |w, (i, c)| if lane >> i & 1 != 0 { w ^ c } else { w });
-            let addresses: Vec<_> = (0..32).map(|lane| Some(image(lane) * 4)).collect();
-            let rank = |mask: u64| {
-                let columns: Vec<_> = columns.iter().map(|column| column & mask).collect();
-                super::super::f2::Basis::new(&columns).rank()
-            };
-            prop_assert_eq!(wavefronts(&addresses, 4), 1 << (rank(u64::MAX) - rank(BANKS - 1)));
+        fn enumeration_agrees_with_linear_algebra(
+            columns in proptest::collection::vec(0u64..4096, 5),
+            log2_bytes in 0u32..5,
+            mode in 0usize..8,
+        ) {
+            let mode = Swizzle::ALL[mode];
+            let bytes = 1u64 << log2_bytes;
+            prop_assume!(bytes <= mode.atom_bytes());
+            let images: [u64; 5] = std::array::from_fn(|i| mode.apply(columns[i] & !(bytes - 1)));
+            let image = |lane: u64| (0..5).fold(0, |a, i| if lane >> i & 1 != 0 { a ^ images[i] } else { a });
+            let addresses: Vec<_> = (0..32).map(|lane| Some(image(lane))).collect();
+            prop_assert_eq!(wavefronts(&addresses, bytes), linear_wavefronts(images, bytes));
         }
     }
 }

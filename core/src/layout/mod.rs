@@ -81,18 +81,20 @@ mod construct;
 mod convert;
 mod exchange;
 mod f2;
+mod placement;
 mod query;
 mod repeated;
 mod shared;
 mod slice;
 
-pub use banks::{BankCount, best_swizzle, shared_bank_count, wavefronts};
+pub use banks::{AccessCost, BankCount, access_cost, best_swizzle, linear_wavefronts, shared_bank_count, wavefronts};
 pub use construct::{
     Blocked, cute_swizzle, matrix_fragment, matrix_rows, mma_a, mma_accumulator, mma_b, row_major, shared_offsets,
     wgmma_a, wgmma_accumulator,
 };
 pub use convert::{Conversion, Movement, conversion};
 pub use exchange::{Exchange, exchange};
+pub use placement::{Buffer, Placement, WarpAccess, placements, row_pitch};
 pub use repeated::{Padded, Repeated};
 pub use shared::SharedTile;
 

@@ -4,6 +4,7 @@ use crate::decode::{self, MAX_SHARED_BYTES};
 use crate::exec::{self, Grid, LaunchError, LaunchShape};
 use crate::isa::{Program, SHARED_BASE};
 use crate::memory::{Access, Bytes, Fault, GlobalMemory};
+use crate::profile::{LaunchProfile, Listing, Options, Profile, Recorder};
 use crate::progress::Progress;
 use crate::ptx::{self, PtxError};
 use crate::texture::{Objects, Surface, Texture};
@@ -41,6 +42,8 @@ pub struct Simulator {
     checks: bool,
     findings: Vec<Finding>,
     progress: Arc<Progress>,
+    profiled: Options,
+    profile: Profile,
 }
 
 fn fault(fault: Fault) -> DeviceError {
@@ -86,6 +89,17 @@ impl Simulator {
     /// What the checks of the launches since the last call found: launch by launch, the gravest of each first.
     pub fn take_findings(&mut self) -> Vec<Finding> {
         std::mem::take(&mut self.findings)
+    }
+
+    /// Whether launches from now on count what they cost; see [`crate::profile`].
+    pub fn set_profile(&mut self, options: Options) {
+        self.profiled = options;
+    }
+
+    /// What the launches since the last call cost that ended well while that was counted; nothing if there were none.
+    pub fn take_profile(&mut self) -> Option<Profile> {
+        let profile = std::mem::take(&mut self.profile);
+        (!profile.launches.is_empty()).then_some(profile)
     }
 
     /// Takes programs for `target` from now on: the copies of later targets are known, their tensor cores are not.
@@ -368,6 +382,7 @@ impl Device for Simulator {
             budget: AtomicU64::new(limit),
             output: Mutex::default(),
             checks: self.checks.then(Checks::default),
+            profile: self.profiled.any().then(|| Recorder::new(self.profiled)),
             started: std::time::Instant::now(),
             progress: &self.progress,
         };
@@ -381,7 +396,12 @@ impl Device for Simulator {
             }
             checks.into_findings(&program.source)
         });
+        let profile = grid.profile.filter(|_| result.is_ok()).map(|recorder| {
+            let text = &module.text;
+            LaunchProfile::new(&Listing { program, text }, launch.kernel, &shape, recorder)
+        });
         let result = result.map_err(|error| describe(&module.text, program, launch.kernel, error));
+        self.profile.launches.extend(profile);
         self.findings.extend(findings.unwrap_or_default());
         self.executed += limit - left.min(limit);
         if self.shows_output {

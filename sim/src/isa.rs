@@ -432,6 +432,8 @@ pub struct Code {
     pub name: String,
     /// Instructions; the last is a return.
     pub insts: Vec<Inst>,
+    /// For each PTX instruction in order, the first of `insts` that it became and its byte offset in the text.
+    pub origins: Vec<(u32, u32)>,
     /// 64-bit words of a frame's registers for all lanes.
     pub frame_words: u32,
     /// Bytes of local memory of one lane's frame.
@@ -442,6 +444,14 @@ pub struct Code {
     pub params: Vec<Formal>,
     /// Results in order.
     pub returns: Vec<Formal>,
+}
+
+impl Code {
+    /// Byte offset in the text of the PTX instruction that an instruction is a part of.
+    pub fn origin(&self, inst: u32) -> Option<u32> {
+        let after = self.origins.partition_point(|(first, _)| *first <= inst);
+        Some(self.origins.get(after.checked_sub(1)?)?.1)
+    }
 }
 
 /// A kernel with all that it can call.

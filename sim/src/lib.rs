@@ -11,6 +11,7 @@
 //! | [`number`] | formats, rounding and the approximate functions, as the hardware computes them |
 //! | [`tensor_core`], [`tma`], [`mbarrier`] | matrix products, tensor copies and barrier objects, as pure functions over bytes |
 //! | [`check`] | what a program does wrong though its results may be right |
+//! | [`profile`] | what a launch costs: bank conflicts, instructions, traffic, occupancy |
 //! | [`replay`], [`corpus`] | recorded transfers and recorded kernels of an H200, held against the above |
 //!
 //! Numbers come out bit for bit as on an H200, special values included, but for approximate instructions, which are within
@@ -27,6 +28,7 @@ pub mod isa;
 pub mod mbarrier;
 pub mod memory;
 pub mod number;
+pub mod profile;
 pub mod progress;
 pub mod ptx;
 pub mod replay;

@@ -28,6 +28,15 @@ pub struct AccessCost {
     pub degree: u64,
 }
 
+impl AccessCost {
+    /// Adds another access: wavefronts add up, the degree is the larger.
+    pub fn add(&mut self, other: AccessCost) {
+        self.wavefronts += other.wavefronts;
+        self.ideal += other.ideal;
+        self.degree = self.degree.max(other.degree);
+    }
+}
+
 /// Cost of one warp-wide access of `bytes` bytes a lane (1, 2, 4, 8 or 16) at these byte addresses, one for each lane in
 /// order; `None` for a lane that does not take part. Addresses are multiples of `bytes`.
 pub fn access_cost(addresses: &[Option<u64>], bytes: u64) -> AccessCost {

@@ -94,7 +94,7 @@ pub use construct::{
 };
 pub use convert::{Conversion, Movement, conversion};
 pub use exchange::{Exchange, exchange};
-pub use placement::{Buffer, Placement, WarpAccess, placements, row_pitch};
+pub use placement::{Freedom, Placement, WarpAccess, placements, row_pitch};
 pub use repeated::{Padded, Repeated};
 pub use shared::SharedTile;
 

@@ -33,7 +33,8 @@ impl WarpAccess {
         let mut addresses = self.addresses.clone();
         for address in addresses.iter_mut().flatten() {
             let moved = placement.apply(*address);
-            if moved % self.bytes != 0 || placement.apply(*address + self.bytes - 1) != moved + self.bytes - 1 {
+            if !moved.is_multiple_of(self.bytes) || placement.apply(*address + self.bytes - 1) != moved + self.bytes - 1
+            {
                 return None;
             }
             *address = moved;
@@ -47,8 +48,13 @@ impl WarpAccess {
 pub enum Placement {
     /// As it is.
     Unchanged,
-    /// A swizzle that tensor copies and wgmma know, on absolute addresses.
-    Swizzle(Swizzle),
+    /// A swizzle on absolute addresses, in the place of the one that is there now.
+    Swizzle {
+        /// What the addresses went through already.
+        now: Swizzle,
+        /// What they would go through.
+        to: Swizzle,
+    },
     /// Within each row, units of `unit_bytes` change places by an exclusive or with the low `bits` bits of the row's number:
     /// `unit ^= row % 2^bits`. Rows are counted from `origin`.
     Xor {
@@ -77,7 +83,7 @@ impl Placement {
     pub fn apply(self, address: u64) -> u64 {
         match self {
             Placement::Unchanged => address,
-            Placement::Swizzle(swizzle) => swizzle.apply(address),
+            Placement::Swizzle { now, to } => to.apply(now.apply(address)),
             Placement::Xor {
                 origin,
                 row_bytes,
@@ -103,7 +109,9 @@ impl fmt::Display for Placement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Placement::Unchanged => f.write_str("no change"),
-            Placement::Swizzle(swizzle) => write!(f, "swizzle {}", swizzle.name()),
+            Placement::Swizzle { now: Swizzle::None, to } => write!(f, "swizzle {}", to.name()),
+            Placement::Swizzle { now, to: Swizzle::None } => write!(f, "no swizzle instead of {}", now.name()),
+            Placement::Swizzle { now, to } => write!(f, "swizzle {} instead of {}", to.name(), now.name()),
             Placement::Xor {
                 row_bytes,
                 unit_bytes,
@@ -148,21 +156,30 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// What a buffer allows.
+/// Who else decides where the bytes of a buffer lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Buffer {
-    /// Address of its first byte.
-    pub origin: u64,
-    /// Bytes from one row to the next, if known; see [`row_pitch`].
-    pub row_bytes: Option<u64>,
-    /// Whether tensor copies or wgmma touch it too, which know nothing but their own swizzles.
-    pub hardware: bool,
+pub enum Freedom {
+    /// Nobody: each instruction that touches it computes its addresses.
+    Free {
+        /// Address of its first byte.
+        origin: u64,
+        /// Bytes from one row to the next, if known; see [`row_pitch`].
+        row_bytes: Option<u64>,
+    },
+    /// Tensor copies, whose map holds a swizzle. Another one keeps every row in its place where it spans just a row.
+    TensorCopies {
+        /// The map's swizzle.
+        now: Swizzle,
+        /// Bytes of a row of the box, gaps included.
+        row_bytes: u64,
+    },
 }
 
-/// The placements that the buffer allows and every access survives, with the wavefronts that all accesses together take:
+/// The placements that are possible and that every access survives, with the wavefronts that all accesses together take:
 /// the fewest first, among equals no change before swizzles, narrow ones first, before exclusive ors, before padding.
-pub fn placements(accesses: &[WarpAccess], buffer: Buffer) -> Vec<(Placement, u64)> {
-    let mut found: Vec<(Placement, u64)> = candidates(accesses, buffer)
+pub fn placements(accesses: &[WarpAccess], freedom: Freedom) -> Vec<(Placement, u64)> {
+    let unit_bytes = accesses.iter().map(|access| access.bytes).max().unwrap_or(4).max(4);
+    let mut found: Vec<(Placement, u64)> = candidates(unit_bytes, freedom)
         .into_iter()
         .filter_map(|placement| {
             let costs = accesses.iter().map(|access| {
@@ -176,21 +193,23 @@ pub fn placements(accesses: &[WarpAccess], buffer: Buffer) -> Vec<(Placement, u6
     found
 }
 
-fn candidates(accesses: &[WarpAccess], buffer: Buffer) -> Vec<Placement> {
+fn candidates(unit_bytes: u64, freedom: Freedom) -> Vec<Placement> {
     let mut list = vec![Placement::Unchanged];
-    list.extend([Swizzle::B32, Swizzle::B64, Swizzle::B128].map(Placement::Swizzle));
-    if buffer.hardware {
-        list.extend([Swizzle::B128Atom32, Swizzle::B128Atom32Flip8, Swizzle::B128Atom64].map(Placement::Swizzle));
-        return list;
-    }
-    let Some(row_bytes) = buffer.row_bytes else {
+    let (origin, row_bytes) = match freedom {
+        Freedom::TensorCopies { now, row_bytes } => {
+            let fits = |to: &Swizzle| *to != now && to.span_bytes().is_none_or(|span| span == row_bytes);
+            let to = [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128].into_iter();
+            list.extend(to.filter(fits).map(|to| Placement::Swizzle { now, to }));
+            return list;
+        }
+        Freedom::Free { origin, row_bytes } => (origin, row_bytes),
+    };
+    list.extend([Swizzle::B32, Swizzle::B64, Swizzle::B128].map(|to| Placement::Swizzle { now: Swizzle::None, to }));
+    let Some(row_bytes) = row_bytes else {
         return list;
     };
-    let origin = buffer.origin;
-    let unit_bytes = accesses.iter().map(|access| access.bytes).max().unwrap_or(4).max(4);
-    // Rows narrower than a line share it; the line's number is then what tells rows apart that share banks.
-    let line = row_bytes.next_multiple_of(LINE_BYTES.min(row_bytes.next_power_of_two()));
-    for row_bytes in [row_bytes, line.max(LINE_BYTES)] {
+    // Rows narrower than a line share it; then the line's number tells apart what shares banks.
+    for row_bytes in [row_bytes, row_bytes.next_multiple_of(LINE_BYTES)] {
         for bits in 1..=(LINE_BYTES / unit_bytes).max(1).ilog2() {
             let xor = Placement::Xor {
                 origin,
@@ -226,12 +245,15 @@ mod tests {
         }
     }
 
-    fn free(row_bytes: u64) -> Buffer {
-        Buffer {
+    fn free(row_bytes: u64) -> Freedom {
+        Freedom::Free {
             origin: 0,
             row_bytes: Some(row_bytes),
-            hardware: false,
         }
+    }
+
+    fn swizzle(to: Swizzle) -> Placement {
+        Placement::Swizzle { now: Swizzle::None, to }
     }
 
     fn ideal(accesses: &[WarpAccess]) -> u64 {
@@ -248,7 +270,7 @@ mod tests {
         assert_eq!(accesses[0].cost().degree, 8);
         assert_eq!(row_pitch(&accesses), Some(128));
         let found = placements(&accesses, free(128));
-        assert_eq!(found[0], (Placement::Swizzle(Swizzle::B128), ideal(&accesses)));
+        assert_eq!(found[0], (swizzle(Swizzle::B128), ideal(&accesses)));
     }
 
     #[test]
@@ -268,26 +290,38 @@ mod tests {
             pad_bytes: 4,
         };
         assert!(found.contains(&(pad, 2)));
-        let hardware = Buffer {
-            hardware: true,
-            ..free(128)
+        let tensor = Freedom::TensorCopies {
+            now: Swizzle::None,
+            row_bytes: 128,
         };
-        let found = placements(&accesses, hardware);
-        assert_eq!(
-            found[0],
-            (Placement::Swizzle(Swizzle::B128), 5),
-            "swizzle 128 leaves a 4-way conflict"
-        );
+        let found = placements(&accesses, tensor);
+        assert_eq!(found[0], (swizzle(Swizzle::B128), 5), "a 4-way conflict is left");
+        assert_eq!(found.len(), 2, "swizzles of other spans would move the rows");
+    }
+
+    #[test]
+    fn a_swizzle_takes_the_place_of_another() {
+        let logical = access(16, |lane| lane * 128);
+        let mut stored = logical.clone();
+        for address in stored.addresses.iter_mut().flatten() {
+            *address = Swizzle::B128.apply(*address);
+        }
+        let back = Placement::Swizzle {
+            now: Swizzle::B128,
+            to: Swizzle::None,
+        };
+        assert_eq!(stored.cost_under(back), Some(logical.cost()));
+        assert_eq!(stored.cost().degree, 1);
     }
 
     #[test]
     fn narrow_rows_want_narrow_swizzles() {
-        for (row_bytes, swizzle) in [(32, Swizzle::B32), (64, Swizzle::B64), (128, Swizzle::B128)] {
+        for (row_bytes, best) in [(32, Swizzle::B32), (64, Swizzle::B64), (128, Swizzle::B128)] {
             let accesses = [access(16, |lane| {
                 lane % 8 * row_bytes + lane / 8 % (row_bytes / 16) * 16
             })];
             let found = placements(&accesses, free(row_bytes));
-            assert_eq!(found[0].0, Placement::Swizzle(swizzle), "rows of {row_bytes} bytes");
+            assert_eq!(found[0].0, swizzle(best), "rows of {row_bytes} bytes");
             assert_eq!(found[0].1, 4);
         }
     }
@@ -296,30 +330,19 @@ mod tests {
     fn nothing_is_proposed_where_nothing_helps() {
         // All lanes in bank 0 of lines that no row number tells apart.
         let accesses = [access(4, |lane| lane * 4096)];
-        let found = placements(
-            &accesses,
-            Buffer {
-                row_bytes: None,
-                ..free(128)
-            },
-        );
+        let rows_unknown = Freedom::Free {
+            origin: 0,
+            row_bytes: None,
+        };
+        let found = placements(&accesses, rows_unknown);
         assert_eq!(found[0], (Placement::Unchanged, 32));
     }
 
     #[test]
     fn a_placement_that_tears_an_access_is_left_out() {
-        let accesses = [access(16, |lane| lane * 128)];
-        let torn = placements(
-            &accesses,
-            Buffer {
-                hardware: true,
-                ..free(128)
-            },
-        );
-        assert!(
-            torn.iter()
-                .all(|(p, _)| *p != Placement::Swizzle(Swizzle::B128Atom32Flip8))
-        );
+        let flip = swizzle(Swizzle::B128Atom32Flip8);
+        assert_eq!(access(16, |lane| lane * 128).cost_under(flip), None);
+        assert!(access(8, |lane| lane * 128).cost_under(flip).is_some());
     }
 
     proptest! {
@@ -331,7 +354,7 @@ mod tests {
             let all = [
                 Placement::Xor { origin: 64, row_bytes, unit_bytes, bits },
                 Placement::Pad { origin: 64, row_bytes, pad_bytes: pad },
-                Placement::Swizzle(Swizzle::B64),
+                Placement::Swizzle { now: Swizzle::B32, to: Swizzle::B64 },
             ];
             for placement in all {
                 let mut to: Vec<u64> = (0..2048).map(|address| placement.apply(address)).collect();

@@ -65,6 +65,7 @@ pub(crate) struct FunctionDecoder<'s, 'm> {
     pub entry: bool,
     scopes: Vec<Scope<'m>>,
     insts: Vec<Inst>,
+    origins: Vec<(u32, u32)>,
     labels: Vec<Option<u32>>,
     frame_words: u32,
     local_bytes: u64,
@@ -91,6 +92,7 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
             entry: function.entry,
             scopes: vec![Scope::default()],
             insts: Vec::new(),
+            origins: Vec::new(),
             labels: Vec::new(),
             frame_words: 0,
             local_bytes: 0,
@@ -137,6 +139,7 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
         Ok(Code {
             name: function.name.to_owned(),
             insts: decoder.insts,
+            origins: decoder.origins,
             frame_words: decoder.frame_words,
             local_bytes: decoder.local_bytes.next_multiple_of(16) as u32,
             specials: decoder.specials,
@@ -200,8 +203,12 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
                 }
                 Statement::Instruction(inst) => {
                     self.line = self.shared.layout.lines.line(inst.at);
+                    let first = self.insts.len() as u32;
                     self.instruction(inst)
                         .map_err(|message| PtxError::new(text, inst.at, format!("`{}`: {message}", inst.opcode)))?;
+                    if self.insts.len() as u32 > first {
+                        self.origins.push((first, inst.at as u32));
+                    }
                 }
                 Statement::Targets(..)
                 | Statement::Prototype(..)

@@ -6,6 +6,7 @@ use super::warp::{Flow, Warp, lanes};
 use crate::collective::{Collective, Kind, Product, Redux, Shuffle, Vote};
 use crate::isa::{LANES, Op, Program, Space, Value};
 use crate::memory::{Fault, FaultKind};
+use crate::profile::SharedKind;
 use crate::tensor_core::WarpRegister;
 use crate::tensor_core::matrix;
 
@@ -188,6 +189,7 @@ impl Warp {
                 address,
             } => {
                 let addresses = std::array::from_fn(|l| shared_address(*space, self.address(cx, address, l)));
+                self.observe_matrices(cx, SharedKind::LoadMatrix, d.len(), &addresses);
                 let shared = ClusterShared {
                     blocks: &cx.cluster.blocks,
                     own: cx.block,
@@ -203,6 +205,7 @@ impl Warp {
                 address,
             } => {
                 let addresses = std::array::from_fn(|l| shared_address(*space, self.address(cx, address, l)));
+                self.observe_matrices(cx, SharedKind::StoreMatrix, values.len(), &addresses);
                 let values = self.gather_all(program, values);
                 let shared = ClusterShared {
                     blocks: &cx.cluster.blocks,

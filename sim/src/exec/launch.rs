@@ -10,6 +10,7 @@ use super::{Block, Cluster, ClusterBarrier, Context, Grid, Mbarriers};
 use crate::isa::{LANES, Program};
 use crate::mbarrier::Barrier;
 use crate::memory::{Bytes, Fault};
+use crate::profile::{Collector, Recorder};
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -115,11 +116,12 @@ pub fn run(grid: &Grid<'_>) -> Result<(), LaunchError> {
     };
     let workers = workers.min(clusters.try_into().unwrap_or(usize::MAX));
     let work = || {
+        let mut collector = grid.profile.as_ref().map(Recorder::collector);
         loop {
             let mut state = queue.lock().unwrap_or_else(PoisonError::into_inner);
             let mut cluster = loop {
                 if state.error.is_some() {
-                    return;
+                    return record(grid, collector);
                 }
                 // New clusters first, so that those that wait for each other all begin.
                 if state.next < clusters && state.resident < most.max(1) {
@@ -134,11 +136,20 @@ pub fn run(grid: &Grid<'_>) -> Result<(), LaunchError> {
                     break cluster;
                 }
                 if state.resident == 0 {
-                    return;
+                    return record(grid, collector);
                 }
                 state = wake.wait(state).unwrap_or_else(PoisonError::into_inner);
             };
+            if cluster.profile.is_none() {
+                cluster.profile = collector.take();
+            }
             let result = run_slice(grid, &mut cluster);
+            // The first cluster keeps its own: what it remembers must not depend on who runs it.
+            if !cluster.profile.as_ref().is_some_and(|c| c.first) {
+                collector = cluster.profile.take();
+            } else if matches!(result, Ok(true)) {
+                record(grid, cluster.profile.take());
+            }
             let mut state = queue.lock().unwrap_or_else(PoisonError::into_inner);
             match result {
                 Ok(true) => {
@@ -169,9 +180,22 @@ pub fn run(grid: &Grid<'_>) -> Result<(), LaunchError> {
     }
 }
 
+/// Adds what a host thread counted to what others did.
+fn record(grid: &Grid<'_>, collector: Option<Box<Collector>>) {
+    if let (Some(recorder), Some(collector)) = (&grid.profile, collector) {
+        recorder.add(*collector);
+    }
+}
+
 fn position(index: u64, dims: [u32; 3]) -> [u32; 3] {
     let [x, y, _] = dims.map(|d| u64::from(d.max(1)));
     [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32]
+}
+
+fn first_collector(grid: &Grid<'_>) -> Option<Box<Collector>> {
+    let mut collector = grid.profile.as_ref()?.collector();
+    collector.first = true;
+    Some(collector)
 }
 
 fn new_cluster(grid: &Grid<'_>, index: u64) -> Cluster {
@@ -194,6 +218,7 @@ fn new_cluster(grid: &Grid<'_>, index: u64) -> Cluster {
         round: 0,
         pending: Vec::new(),
         awaited: Vec::new(),
+        profile: (index == 0).then(|| first_collector(grid)).flatten(),
     };
     for rank in 0..size {
         let inside = position(rank.into(), shape.cluster);

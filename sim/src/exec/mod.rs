@@ -12,6 +12,7 @@ mod collective;
 mod launch;
 mod mbarrier;
 mod memory;
+mod observe;
 mod pool;
 mod print;
 mod registers;
@@ -27,6 +28,7 @@ use crate::check::Checks;
 use crate::check::progress::Mbarriers;
 use crate::isa::Program;
 use crate::memory::GlobalMemory;
+use crate::profile::{Collector, Recorder};
 use crate::progress::Progress;
 use crate::texture::Objects;
 use asynchronous::Pending;
@@ -54,6 +56,8 @@ pub struct Grid<'a> {
     pub output: Mutex<String>,
     /// Checks of the launch, where they are on.
     pub checks: Option<Checks>,
+    /// What the launch costs, where that is counted.
+    pub profile: Option<Recorder>,
     /// Start of the launch, for the global timer.
     pub started: std::time::Instant,
     /// How far the launch has come.
@@ -141,6 +145,8 @@ pub struct Cluster {
     pending: Vec<Pending>,
     /// Barriers that threads wait for in this round.
     awaited: Vec<u64>,
+    /// Counts what the instructions cost, where that is asked for.
+    profile: Option<Box<Collector>>,
 }
 
 /// What a warp executes in.

@@ -51,6 +51,7 @@ impl Warp {
                     self.groups[l].1
                 };
                 let owner = (cx.block, self.number(), l);
+                self.observe_copy(cx, &copy, l);
                 let (line, round) = (self.line(cx.grid.program, l), cx.cluster.round);
                 cx.cluster.pending.push(Pending {
                     owner,

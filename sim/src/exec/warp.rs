@@ -346,7 +346,12 @@ impl Warp {
                 _ => TURN,
             };
             let before = self.executed;
-            let turn = self.run_group(cx, code, meet, patience.min(quantum - (before - start)))?;
+            let limit = patience.min(quantum - (before - start));
+            let turn = if cx.cluster.profile.is_some() {
+                self.run_group::<true>(cx, code, meet, limit)?
+            } else {
+                self.run_group::<false>(cx, code, meet, limit)?
+            };
             let steps = (self.executed - before).max(1);
             if others == 0 {
                 (self.passed_over, self.fair) = (0, 0);
@@ -366,8 +371,14 @@ impl Warp {
     }
 
     /// Runs the chosen group until it splits, waits, has done `limit` instructions or reaches instruction `meet`. True
-    /// when other warps should have their turn.
-    fn run_group(&mut self, cx: &mut Context<'_, '_>, code: &Code, meet: u32, limit: u64) -> Result<bool, Stopped> {
+    /// when other warps should have their turn. `OBSERVED`: what the instructions cost is counted.
+    fn run_group<const OBSERVED: bool>(
+        &mut self,
+        cx: &mut Context<'_, '_>,
+        code: &Code,
+        meet: u32,
+        limit: u64,
+    ) -> Result<bool, Stopped> {
         let program: &Program = cx.grid.program;
         let mut left = limit;
         loop {
@@ -386,6 +397,10 @@ impl Warp {
                 Some(p) => self.mask & holds(regs, &program.pool, p),
             };
             let mut next = self.at + 1;
+            if OBSERVED {
+                self.observe(cx, &inst.op, active);
+            }
+            let regs = &mut self.frames[self.current as usize].regs;
             if active != 0 && !registers::execute(&inst.op, regs, &program.pool, active) {
                 match self.step(cx, &inst.op, active) {
                     Ok(Flow::Next) => {}
@@ -402,6 +417,9 @@ impl Warp {
                         return Ok(true);
                     }
                     Ok(Flow::Stall) => {
+                        if OBSERVED {
+                            self.unobserve(cx, active);
+                        }
                         self.executed -= 1;
                         self.save(self.at);
                         self.stalled |= self.mask;

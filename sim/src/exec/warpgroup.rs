@@ -153,7 +153,9 @@ impl Warp {
                     &mut meeting.d,
                 )?;
                 let (group, line) = (self.wgmma_groups, self.line(program, 0));
-                meeting.in_flight.push(recorder.finish(group, line));
+                let in_flight = recorder.finish(group, line);
+                self.observe_product(cx, &in_flight.pieces);
+                meeting.in_flight.push(in_flight);
                 meeting.done = true;
             }
         }

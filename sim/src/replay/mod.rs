@@ -7,6 +7,8 @@
 //! |---|---|
 //! | transfers of tensor maps | the map is accepted or refused as the driver did, the same fault comes, the same bytes change and no others, and the mbarrier gets the same transaction bytes |
 //! | products of tensor cores | every result register or byte is the same |
+//! | accesses of a warp to shared memory | they take as many wavefronts, and as many of those are conflicts |
+mod banks;
 mod pattern;
 mod product;
 mod transfer;
@@ -125,6 +127,7 @@ fn difference(line: &str) -> Result<Option<String>, String> {
     let Kind { kind } = serde_json::from_str(line).map_err(|error| error.to_string())?;
     match kind.as_str() {
         "mma" | "wgmma" | "wmma" => product::difference(line),
+        "banks" => banks::difference(line),
         "size limit" => transfer::size_limit_difference(line),
         _ => transfer::difference(line),
     }

@@ -366,6 +366,40 @@ fn a_profile_changes_nothing() {
 }
 
 #[test]
+fn a_launch_that_fails_has_no_profile_and_fails_as_it_would() {
+    let head = ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k() {\n.reg .b32 %r<8>; .reg .b64 %d<4>;\n\
+        .shared .align 128 .b8 sm[256]; mov.u32 %r1, sm; mov.b32 %r2, 0xfffffff0; mov.b64 %d1, 0xfffffffffffffff0;\n";
+    for body in [
+        "ld.global.v4.b32 {%r3, %r4, %r5, %r6}, [%d1];",
+        "red.global.add.u32 [%d1+12], 1;",
+        "ld.shared.b32 %r3, [%r2];",
+        "ld.v4.b32 {%r3, %r4, %r5, %r6}, [%d1];",
+        "cp.async.cg.shared.global [%r2], [%d1], 16; cp.async.wait_all;",
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1], %r2, [%r1+128];",
+        "cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r1], %r2; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;",
+    ] {
+        let fails = |options| {
+            let mut simulator = Simulator::new();
+            simulator.set_profile(options);
+            let module = simulator.load(&format!("{head}{body}\nret; }}\n")).expect("legal");
+            let launch = Launch {
+                kernel: "k",
+                grid: [1; 3],
+                block: [1; 3],
+                cluster: [1; 3],
+                dynamic_shared_bytes: 0,
+                cooperative: false,
+                params: &[],
+            };
+            let error = simulator.launch(module, &launch).expect_err("it fails").to_string();
+            assert!(simulator.take_profile().is_none());
+            error
+        };
+        assert_eq!(fails(BOTH), fails(Options::default()), "{body}");
+    }
+}
+
+#[test]
 fn instructions_and_bytes_are_counted() {
     let body = "mul.wide.u32 %d1, %t, 4; add.u64 %d1, %d1, %out;\nld.global.b32 %r1, [%d1];\n\
         mul.wide.u32 %d2, %t, 64; add.u64 %d2, %d2, %out;\nst.global.b32 [%d2+4096], %r1;\n\

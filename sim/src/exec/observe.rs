@@ -132,8 +132,8 @@ impl Warp {
         let first = profile.first;
         let agent = profile.agent(Place { function, inst });
         agent.kinds.insert(footprint.kind);
-        agent.to_shared += footprint.to_shared;
-        agent.from_shared += footprint.from_shared;
+        agent.to_shared = agent.to_shared.saturating_add(footprint.to_shared);
+        agent.from_shared = agent.from_shared.saturating_add(footprint.from_shared);
         for (address, bytes) in footprint.touched.into_iter().filter(|_| first) {
             agent.touched.add(offset(address), bytes);
         }
@@ -165,8 +165,8 @@ struct Footprint {
 fn footprint(copy: &Copy) -> Option<Footprint> {
     let bulk = |to: &[u64], from: &[u64], bytes: u64| Footprint {
         kind: AgentKind::Bulk,
-        to_shared: to.len() as u64 * bytes,
-        from_shared: from.len() as u64 * bytes,
+        to_shared: bytes.saturating_mul(to.len() as u64),
+        from_shared: bytes.saturating_mul(from.len() as u64),
         touched: to.iter().chain(from).map(|address| (*address, bytes)).collect(),
     };
     let tensor = |map: &TensorMap, to: &[u64], from: &[u64]| Footprint {

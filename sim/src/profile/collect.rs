@@ -11,6 +11,8 @@ use std::sync::{Mutex, PoisonError};
 const MOST_PATTERNS: usize = 1024;
 /// Bytes of shared memory that are touched together.
 const GRANULE_BYTES: u64 = 16;
+/// No shared memory is at or after this address: an access there is about to fail.
+const END_OF_SHARED: u64 = 256 * 1024;
 /// Bytes of a sector of global memory.
 pub const SECTOR_BYTES: u64 = 32;
 
@@ -82,10 +84,8 @@ pub struct Granules(Vec<u64>);
 impl Granules {
     /// Adds bytes.
     pub fn add(&mut self, address: u64, bytes: u64) {
-        if bytes == 0 {
-            return;
-        }
-        for granule in address / GRANULE_BYTES..=(address + bytes - 1) / GRANULE_BYTES {
+        let end = address.saturating_add(bytes).min(END_OF_SHARED);
+        for granule in address / GRANULE_BYTES..end.div_ceil(GRANULE_BYTES) {
             let word = (granule / 64) as usize;
             if self.0.len() <= word {
                 self.0.resize(word + 1, 0);
@@ -279,9 +279,11 @@ impl Collector {
         // The end of the bytes, and the first sector after those, counted so far.
         let (mut end, mut sector) = (0, 0);
         for address in ranges {
-            traffic.bytes += (address + bytes).saturating_sub(end.max(address));
-            end = end.max(address + bytes);
-            let next = (address + bytes).div_ceil(SECTOR_BYTES);
+            // One that wraps is about to fail.
+            let next = address.saturating_add(bytes);
+            traffic.bytes += next.saturating_sub(address.max(end));
+            end = end.max(next);
+            let next = next.div_ceil(SECTOR_BYTES);
             traffic.sectors += next.saturating_sub(sector.max(address / SECTOR_BYTES));
             sector = sector.max(next);
         }

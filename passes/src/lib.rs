@@ -4,6 +4,7 @@
 pub mod allocate_shared;
 pub mod convert_spaces;
 pub mod convert_tile_to_nvvm;
+pub mod expand_tma;
 pub mod pipeline;
 pub mod set_target;
 pub mod verify_target;
@@ -14,6 +15,7 @@ pub fn register() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         register(set_target::SetTarget);
+        register(expand_tma::ExpandTma);
         register(verify_target::VerifyTarget);
         register(allocate_shared::AllocateShared);
         register(convert_spaces::ConvertSpaces);

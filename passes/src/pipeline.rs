@@ -16,8 +16,8 @@ pub struct Stage {
 pub const STAGES: [Stage; 3] = [
     Stage {
         name: "explicit",
-        description: "target checked, shared memory laid out",
-        pipeline: "tile-verify-target,canonicalize,cse,tile-allocate-shared",
+        description: "one op for each tensor copy, target checked, shared memory laid out",
+        pipeline: "tile-expand-tma,tile-verify-target,canonicalize,cse,tile-allocate-shared",
     },
     Stage {
         name: "nvvm",

@@ -7,14 +7,17 @@
 //! | `ops` | the table: one row for each instruction family |
 //! | `tma` | tensor copies, whose rows follow from mode, space and modifiers |
 //! | `legal` | the question: may this be used there, with which PTX version, and what else |
+//! | `opcode` | opcodes of tensor copies, taken apart |
 //!
 //! `core/tests/legality_ptxas.rs` holds every cell of the table against a ptxas; 13.0 and 13.5 agree with all of them.
 mod legal;
+mod opcode;
 mod ops;
 mod set;
 mod tma;
 
 pub use legal::{Feature, Illegal};
+pub use opcode::{CopyKind, CopyOpcode, NotAnOpcode};
 pub use ops::Op;
 pub use set::Set;
 pub use tma::{LoadMode, ReduceOp, SharedSpace, StoreMode};

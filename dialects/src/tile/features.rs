@@ -5,13 +5,14 @@ use super::{
         bulk, index, kernel, mbarrier, memory, sync,
         tensormap_device::{self, MapField},
         tma::{self, CopySpace, TmaLoad, TmaStore},
+        tma_apply,
         tma_modes::{self, TmaPrefetch, TmaReduce},
         wgmma::{self, Wgmma},
     },
     types::{MapMode, TensorMapType},
 };
 use girih_core::{
-    target::{Feature, LoadMode, Op, SharedSpace, StoreMode, Target},
+    target::{CopyKind, Feature, LoadMode, Op, SharedSpace, StoreMode, Target},
     tensor_map::{Format, Violation},
     wgmma::Operand,
 };
@@ -60,6 +61,7 @@ pub const ROWS: &[(&str, Needs)] = &[
     ),
     (tma::BulkCommit::DEF.name, Needs::Fixed(&[one(Op::BulkGroup)])),
     (tma::BulkWait::DEF.name, Needs::Fixed(&[one(Op::BulkGroup)])),
+    (tma_apply::Apply::DEF.name, Needs::By(apply)),
     (tma_modes::TmaReduce::DEF.name, Needs::By(tma_reduce)),
     (tma_modes::TmaPrefetch::DEF.name, Needs::By(tma_prefetch)),
     (
@@ -196,6 +198,33 @@ fn tma_reduce(op: OperationRef<'_, '_>) -> Vec<Feature> {
         format: format.unwrap_or(Format::U32),
     };
     with_cache(vec![feature], reduce.cache().is_some() || reduce.policy().is_some())
+}
+
+fn apply(op: OperationRef<'_, '_>) -> Vec<Feature> {
+    let apply = tma_apply::Apply::from_op(op);
+    let opcode = apply.opcode();
+    let feature = match opcode.kind {
+        CopyKind::Load {
+            mode,
+            space,
+            multicast,
+            cta_group,
+        } => Feature::TmaLoad {
+            mode,
+            space,
+            multicast,
+            cta_group: cta_group.is_some(),
+        },
+        CopyKind::Store { mode } => Feature::TmaStore(mode),
+        // Which formats an operator takes, the op's own rules say.
+        CopyKind::Reduce { mode, op } => Feature::TmaReduce {
+            mode,
+            op,
+            format: op.formats().first().copied().unwrap_or(Format::U32),
+        },
+        CopyKind::Prefetch { mode } => Feature::TmaPrefetch(mode),
+    };
+    with_cache(vec![feature], opcode.cache_hint)
 }
 
 fn tma_prefetch(op: OperationRef<'_, '_>) -> Vec<Feature> {

@@ -12,6 +12,7 @@
 //! | [`ops::index`] | block, thread, warp and lane numbers |
 //! | [`ops::memory`] | shared allocations, slabs, fragments to and from memory |
 //! | [`ops::tma`] | tensor maps and copies with them |
+//! | [`ops::tma_apply`] | several copies at once: by opcode, box and steps |
 //! | [`ops::tma_modes`] | reductions and prefetches with tensor maps, cache policies |
 //! | [`ops::bulk`] | copies of contiguous bytes |
 //! | [`ops::tensormap_device`] | tensor maps that the device makes |
@@ -29,7 +30,7 @@ pub mod types;
 pub mod verify;
 
 use girih_ir::{dialect::Dialect, prelude::*};
-use ops::{bulk, index, kernel, mbarrier, memory, sync, tensormap_device, tma, tma_modes, wgmma};
+use ops::{bulk, index, kernel, mbarrier, memory, sync, tensormap_device, tma, tma_apply, tma_modes, wgmma};
 
 /// The dialect, to be registered.
 pub static TILE: Dialect = Dialect {
@@ -56,6 +57,7 @@ pub static TILE: Dialect = Dialect {
         tma::PrefetchTensorMap::REGISTRATION,
         tma::BulkCommit::REGISTRATION,
         tma::BulkWait::REGISTRATION,
+        tma_apply::Apply::REGISTRATION,
         tma_modes::TmaReduce::REGISTRATION,
         tma_modes::TmaPrefetch::REGISTRATION,
         tma_modes::CreatePolicy::REGISTRATION,

@@ -27,6 +27,13 @@ impl Opened {
         }
     }
 
+    /// A simulator is of the target that the program names; a GPU is what it is.
+    pub(super) fn be(&mut self, target: Target) {
+        if let Opened::Simulator(device) = self {
+            device.set_target(target);
+        }
+    }
+
     /// What girih compiles for when nobody says: the device's own target, if girih knows it.
     pub(super) fn target_to_compile_for(&self) -> Option<Target> {
         let target = match self {

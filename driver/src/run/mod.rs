@@ -24,7 +24,7 @@ use crate::{
     registry,
 };
 use device::Opened;
-use girih_core::manifest::Manifest;
+use girih_core::{manifest::Manifest, target::Target};
 use girih_ir::module::Message;
 use girih_runtime::{
     Program,
@@ -124,6 +124,9 @@ pub fn run(input: Input<'_>, options: &Options) -> Result<Ran> {
                     "{name}: no kernel can be launched: a launch manifest comes from a `tile.kernel`, and there is none"
                 )));
             };
+            if let Ok(target) = Target::parse(&manifest.target) {
+                chosen.device.be(target);
+            }
             let ptx = String::from_utf8_lossy(&compiled.content).into_owned();
             (Program::new(ptx, manifest)?, reference)
         }

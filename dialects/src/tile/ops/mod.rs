@@ -8,6 +8,8 @@ pub mod memory;
 pub mod sync;
 pub mod tensormap_device;
 pub mod tma;
+pub mod tma_apply;
+pub mod tma_apply_rules;
 pub mod tma_modes;
 pub mod tma_rules;
 pub mod wgmma;

@@ -53,8 +53,13 @@ fn verify_map<'c>(m: MakeTensorMap<'c, 'c>) -> Res {
     if let Some((_, 1)) = enclosing::<Kernel>(op) {
         errors.op(&op, "is made on the host, but stands in a kernel's body; make it in launch, and hand it on with tile.grid ... args(...)");
     }
-    let t = m.memory().r#type();
     let map = TensorMapType::of(m.map().r#type()).expect("checked by the constraint");
+    map_of_memory(op, &mut errors, map, m.memory().r#type());
+    errors.result()
+}
+
+/// The rules of a map that is made of a memref of type `t`, as far as they are known at compile time.
+pub fn map_of_memory<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, map: TensorMapType<'c>, t: Type<'c>) {
     let shape = t.shape().unwrap_or_default();
     let (_, element) = map.tile();
     let packed = map.core_format().filter(|f| f.is_sub_byte());
@@ -81,11 +86,11 @@ fn verify_map<'c>(m: MakeTensorMap<'c, 'c>) -> Res {
                 shape.len()
             ),
         );
-        return errors.result();
+        return;
     }
     let Some((strides, _)) = t.strides_and_offset() else {
         errors.op(&op, format!("a tensor map needs a strided memref, found {t}"));
-        return errors.result();
+        return;
     };
     if strides.last().is_some_and(|s| *s != 1) {
         let s = strides[strides.len() - 1];
@@ -101,7 +106,7 @@ fn verify_map<'c>(m: MakeTensorMap<'c, 'c>) -> Res {
             &op,
             format!("a stride is {s}, but a tensor map walks forwards: strides are at least 0"),
         );
-        return errors.result();
+        return;
     }
     let known = |v: i64| (v != DYNAMIC).then_some(v as u64);
     let bytes = element_bits(t).unwrap_or(8) / 8;
@@ -139,7 +144,6 @@ fn verify_map<'c>(m: MakeTensorMap<'c, 'c>) -> Res {
             errors.op(&op, v.to_string());
         }
     }
-    errors.result()
 }
 
 attr_enum! {

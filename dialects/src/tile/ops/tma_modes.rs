@@ -91,22 +91,28 @@ op! {
                 store_rules(op, &mut errors, self.map(), self.overwrite());
                 one_policy(op, &mut errors, self.cache().is_some(), self.policy().is_some());
                 let map = TensorMapType::of(self.map().r#type()).expect("checked by the constraint");
-                let (kind, formats) = (self.kind(), self.kind().core().formats());
-                if let Some(format) = map.core_format().filter(|f| !formats.contains(f)) {
-                    let takes: Vec<_> = formats.iter().map(|f| f.name()).collect();
-                    let m = format!("the map holds {}, but {kind} takes {}{}", format.name(), takes.join(", "), unsigned_hint(kind));
-                    errors.op(&op, m);
-                }
+                reduction_format(op, &mut errors, self.kind().core(), map);
                 errors.result()
             }
         }
     }
 }
 
-fn unsigned_hint(kind: Reduction) -> &'static str {
-    match kind {
-        Reduction::Inc | Reduction::Dec => "; write i32 with format = unsigned",
-        _ => "",
+/// The map holds a format that the operator takes.
+pub fn reduction_format<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, kind: ReduceOp, map: TensorMapType<'c>) {
+    let (name, formats) = (kind.name(), kind.formats());
+    if let Some(format) = map.core_format().filter(|f| !formats.contains(f)) {
+        let takes: Vec<_> = formats.iter().map(|f| f.name()).collect();
+        let hint = match kind {
+            ReduceOp::Inc | ReduceOp::Dec => "; write i32 with format = unsigned",
+            _ => "",
+        };
+        let m = format!(
+            "the map holds {}, but {name} takes {}{hint}",
+            format.name(),
+            takes.join(", ")
+        );
+        errors.op(&op, m);
     }
 }
 

@@ -38,14 +38,29 @@ pub fn transfer<'c>(
     errors.merge(on_device(op));
     let map = TensorMapType::of(map.r#type()).expect("checked by the constraint");
     let memory = shared.r#type();
-    if !is_contiguous(memory) {
+    if !whole_piece(op, errors, memory) {
+        return;
+    }
+    walks(op, errors, map, coords, walk);
+    shared_side(op, errors, map, memory);
+    image(op, errors, map, memory, walk);
+    aligned(op, errors, shared);
+}
+
+/// Whether the shared side lies in one piece.
+pub fn whole_piece<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, memory: Type<'c>) -> bool {
+    let whole = is_contiguous(memory);
+    if !whole {
         errors.op(
             &op,
             format!("a tensor copy fills contiguous shared memory, found {memory}; take a part with tile.slab"),
         );
-        return;
     }
-    walks(op, errors, map, coords, walk);
+    whole
+}
+
+/// Elements and swizzle of the shared side are those of the map.
+pub fn shared_side<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, map: TensorMapType<'c>, memory: Type<'c>) {
     let format = map.core_format();
     let packed = format.is_some_and(|f| f.is_sub_byte());
     if packed && memory.element_type().is_none_or(|e| e.to_string() != "i8") {
@@ -67,7 +82,10 @@ pub fn transfer<'c>(
         );
         errors.op(&op, m);
     }
-    image(op, errors, map, memory, walk);
+}
+
+/// The shared address is as aligned as tensor copies need, as far as that is known.
+pub fn aligned<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, shared: Value<'c, 'c>) {
     let align = known_alignment(shared);
     if align < 128 {
         let m = format!(
@@ -281,6 +299,14 @@ pub fn no_negative_start<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, coor
 /// What only stores and reductions ask of their map.
 pub fn store_rules<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, map: Value<'c, 'c>, overwrite: bool) {
     let t = TensorMapType::of(map.r#type()).expect("checked by the constraint");
+    store_map(op, errors, t);
+    if !overwrite && t.core_interleave() == Interleave::None {
+        row_end(op, errors, row_bytes(op, map));
+    }
+}
+
+/// What a map must be, so that stores and reductions take it.
+pub fn store_map<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, t: TensorMapType<'c>) {
     if t.core_format() == Some(Format::B4x16P64) {
         errors.op(
             &op,
@@ -301,10 +327,11 @@ pub fn store_rules<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, map: Value
             errors.op(&op, m);
         }
     }
-    if overwrite || t.core_interleave() != Interleave::None {
-        return;
-    }
-    let Some(bytes) = row_bytes(op, map).filter(|b| b % 16 != 0) else {
+}
+
+/// Stores round rows up to 16 bytes; `bytes` are those of a row of the tensor, where they are known.
+pub fn row_end<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, bytes: Option<u64>) {
+    let Some(bytes) = bytes.filter(|b| b % 16 != 0) else {
         return;
     };
     let m = format!(
@@ -323,7 +350,11 @@ fn row_bytes<'c>(op: OperationRef<'c, 'c>, map: Value<'c, 'c>) -> Option<u64> {
     let index = all.iter().position(|a| *a == map)?.checked_sub(own)?;
     let grid = kernel.launch().entry()?.op_list().last()?.cast::<Grid>()?;
     let made = grid.args().get(index)?.defining_op()?.cast::<MakeTensorMap>()?;
-    let memory = made.memory().r#type();
+    bytes_of_rows(made.memory().r#type())
+}
+
+/// Bytes of the innermost dimension of a memref, where they are known.
+pub fn bytes_of_rows(memory: Type<'_>) -> Option<u64> {
     let inner = memory.shape()?.last().copied().filter(|d| *d != DYNAMIC)?;
     let bits = u64::from(memory.element_type()?.bit_width()?);
     Some(u64::try_from(inner).ok()?.checked_mul(bits)? / 8)

@@ -2,7 +2,7 @@
 //! has. `tile-verify-target` holds the rows against [`girih_core::target`].
 use super::{
     ops::{
-        bulk, index, kernel, mbarrier, memory, sync,
+        bulk, index, kernel, mbarrier, memory, part, sync,
         tensormap_device::{self, MapField},
         tma::{self, CopySpace, TmaLoad, TmaStore},
         tma_apply,
@@ -49,6 +49,7 @@ pub const ROWS: &[(&str, Needs)] = &[
     (index::Elect::DEF.name, Needs::Fixed(&[one(Op::ElectSync)])),
     (memory::Alloc::DEF.name, Needs::Nothing),
     (memory::Slab::DEF.name, Needs::Nothing),
+    (part::Part::DEF.name, Needs::Nothing),
     (memory::Load::DEF.name, Needs::Nothing),
     (memory::Store::DEF.name, Needs::Nothing),
     // What a map may hold is a limit of its own: see `map_violations`.

@@ -11,6 +11,7 @@
 //! | [`ops::kernel`] | kernels, their launch, roles of warps |
 //! | [`ops::index`] | block, thread, warp and lane numbers |
 //! | [`ops::memory`] | shared allocations, slabs, fragments to and from memory |
+//! | [`ops::part`] | parts of shared memory for tensor copies |
 //! | [`ops::tma`] | tensor maps and copies with them |
 //! | [`ops::tma_apply`] | several copies at once: by opcode, box and steps |
 //! | [`ops::tma_modes`] | reductions and prefetches with tensor maps, cache policies |
@@ -30,7 +31,7 @@ pub mod types;
 pub mod verify;
 
 use girih_ir::{dialect::Dialect, prelude::*};
-use ops::{bulk, index, kernel, mbarrier, memory, sync, tensormap_device, tma, tma_apply, tma_modes, wgmma};
+use ops::{bulk, index, kernel, mbarrier, memory, part, sync, tensormap_device, tma, tma_apply, tma_modes, wgmma};
 
 /// The dialect, to be registered.
 pub static TILE: Dialect = Dialect {
@@ -49,6 +50,7 @@ pub static TILE: Dialect = Dialect {
         index::Elect::REGISTRATION,
         memory::Alloc::REGISTRATION,
         memory::Slab::REGISTRATION,
+        part::Part::REGISTRATION,
         memory::Load::REGISTRATION,
         memory::Store::REGISTRATION,
         tma::MakeTensorMap::REGISTRATION,

@@ -4,7 +4,10 @@ use girih_core::tensor_map::Swizzle;
 use girih_dialects::{
     nvvm::{Emit, V},
     tile::{
-        ops::memory::{Alloc, Slab, contiguous},
+        ops::{
+            memory::{Alloc, Slab, contiguous},
+            part::Part,
+        },
         spaces::{is_global, shared_of},
         verify::{element_bits, memref_bytes},
     },
@@ -148,6 +151,14 @@ pub fn patterns(c: &mut Conversion<'_>) {
         for (i, s) in indices.iter().zip(strides) {
             at = e.add(at, e.mul(e.to_int(*i, 32), e.c32(s * part)));
         }
+        rewriter.replace(op.op(), &[e.byte_offset(operands.one(0), at)]);
+        Ok(())
+    });
+    lower!(c, Part, |op, operands, rewriter| {
+        let e = Emit::new(rewriter, op.op().location());
+        let element = element_bits(op.source().r#type()).unwrap_or(8) as i64 / 8;
+        let first = e.to_int(group(op.op(), Part::DEF, operands, "first")[0], 32);
+        let at = e.mul(first, e.c32(element));
         rewriter.replace(op.op(), &[e.byte_offset(operands.one(0), at)]);
         Ok(())
     });

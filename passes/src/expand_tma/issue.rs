@@ -4,7 +4,8 @@ use girih_dialects::{
     nvvm::Emit,
     tile::{
         ops::{
-            memory::Slab,
+            memory::{Slab, contiguous},
+            part::Part,
             tma::{CopySpace, TmaLoad, TmaStore},
             tma_apply::Apply,
             tma_apply_rules::{Axis, Sides},
@@ -159,39 +160,42 @@ impl<'c> Issue<'c, '_> {
         builder.insert(op);
     }
 
-    /// The shared memory of one position.
+    /// The shared memory of one position: a slab, or where an atom is not whole periods of the swizzle, a part.
     fn atom(&self, builder: &dyn Builder<'c>, shared: V<'c>, at: &[At<'c>]) -> V<'c> {
         if at.is_empty() {
             return shared;
         }
         let t = shared.r#type();
         let shape = t.shape().unwrap_or_default();
+        let atom = &shape[at.len()..];
         // SAFETY: element type and memory space are those of a memref that exists; the shape has static sizes.
         let part: Type<'c> = unsafe {
-            let of = &shape[at.len()..];
             let space = mlirMemRefTypeGetMemorySpace(t.to_raw());
             let element = mlirShapedTypeGetElementType(t.to_raw());
             Type::from_raw(mlirMemRefTypeContiguousGet(
                 element,
-                of.len() as isize,
-                of.as_ptr(),
+                atom.len() as isize,
+                atom.as_ptr(),
                 space,
             ))
         };
         let space = shared_of(t).expect("checked by the op");
-        let whole = match space.mode().span_bytes() {
-            Some(_) => space.mode().period_bytes().max(space.align().unsigned_abs()),
-            None => space.align().unsigned_abs().max(1),
-        };
-        let unaligned = memref_bytes(part).is_some_and(|bytes| bytes % whole != 0);
-        let indices: Vec<_> = at
-            .iter()
-            .map(|at| match at {
-                At::Number(n) => self.index(builder, *n),
-                At::Loop(v) => *v,
-            })
-            .collect();
-        builder.value(Slab::build(self.loc(), part, shared, &indices, unaligned))
+        let period = space.mode().span_bytes().map_or(1, |_| space.mode().period_bytes());
+        let whole = period.max(space.align().unsigned_abs());
+        if memref_bytes(part).is_some_and(|bytes| bytes % whole == 0) {
+            let indices: Vec<_> = at
+                .iter()
+                .map(|at| match at {
+                    At::Number(n) => self.index(builder, *n),
+                    At::Loop(v) => *v,
+                })
+                .collect();
+            return builder.value(Slab::build(self.loc(), part, shared, &indices));
+        }
+        let strides = contiguous(&shape);
+        let zero = self.index(builder, 0);
+        let first = self.along(builder, zero, at.iter().zip(strides).map(|(at, stride)| (*at, stride)));
+        builder.value(Part::build(self.loc(), part, shared, first))
     }
 
     /// Coordinates of one position, as the explicit ops take them.
@@ -212,10 +216,16 @@ impl<'c> Issue<'c, '_> {
 
     /// Coordinate `d` of one position, from that of the first.
     fn moved(&self, builder: &dyn Builder<'c>, first: V<'c>, d: usize, at: &[At<'c>]) -> V<'c> {
+        let steps = self.axes.iter().zip(at).map(|(axis, at)| (*at, axis.step[d]));
+        self.along(builder, first, steps)
+    }
+
+    /// `first` and the sum of positions times steps.
+    fn along(&self, builder: &dyn Builder<'c>, first: V<'c>, steps: impl Iterator<Item = (At<'c>, i64)>) -> V<'c> {
         let mut moved = first;
         let mut known = 0i64;
-        for (axis, at) in self.axes.iter().zip(at) {
-            match (axis.step[d], *at) {
+        for (at, step) in steps {
+            match (step, at) {
                 (0, _) => {}
                 (step, At::Number(n)) => known = known.wrapping_add(step.wrapping_mul(n)),
                 (1, At::Loop(v)) => moved = self.sum(builder, moved, v),

@@ -58,7 +58,7 @@ impl<'c> Maps<'c> {
             .report();
         };
         let memory = self.on_host(user, global, grid)?;
-        let map = MakeTensorMap::build(user.location(), t.plain(), memory);
+        let map = MakeTensorMap::build(user.location(), t.plain(), memory, false);
         let host = Before(grid.op()).value(map);
         let Some(body) = self.kernel.body().entry() else {
             return Diag::op(&self.kernel.op(), "has no body").report();

@@ -9,6 +9,7 @@ use super::super::{
         whole_warpgroups,
     },
 };
+use super::part::Part;
 use girih_ir::{
     constraint::{Constraint, INDEX},
     ext::DYNAMIC,
@@ -83,8 +84,7 @@ op! {
 
 op! {
     /// The part of a shared memref that leading indices select, such as one slot of a ring. In a swizzled memref each part
-    /// is whole periods of the swizzle, so that it is swizzled as if it were allocated alone. A part of fewer bytes, a
-    /// multiple of 128, is `unaligned`: only tensor copies take it, which permute by absolute address.
+    /// is whole periods of the swizzle, so that it is swizzled as if it were allocated alone.
     ///
     /// ```mlir
     /// %ring = tile.alloc : memref<4x128x64xbf16, #tile.shared<swizzle = 128>>
@@ -94,9 +94,8 @@ op! {
     pub struct Slab = "tile.slab" {
         operands { source: one(SHARED_MEMREF), indices: variadic(INDEX) }
         results { result: one(SHARED_MEMREF) }
-        attributes { unaligned: unit }
         effects pure
-        format "$source `[` $indices `]` (`unaligned` $unaligned^)? attr-dict `:` type($source) `->` type($result)"
+        format "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)"
         hooks {
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());
@@ -123,19 +122,11 @@ op! {
                     && let Some(space) = shared_of(from)
                 {
                     let period = space.mode().period_bytes();
-                    if self.unaligned() {
-                        if bytes % 128 != 0 {
-                            errors.op(&op, format!("a part is {bytes} bytes, but tensor copies need multiples of 128"));
-                        }
-                        let copies = |user: &OperationRef<'c, 'c>| user.full_name().starts_with("tile.tma.");
-                        if let Some(other) = self.result().users().iter().find(|user| !copies(user)) {
-                            errors.op(&op, format!("is unaligned, which only tensor copies take, but '{}' uses it; make each part whole periods of the swizzle, {period} bytes", other.full_name()));
-                        }
-                    } else if space.mode().span_bytes().is_some() && bytes % period != 0 {
+                    if space.mode().span_bytes().is_some() && bytes % period != 0 {
                         errors.op(&op, format!("a part is {bytes} bytes, but the swizzle repeats every {period}; parts must be multiples of it"));
                     }
                     let align = space.align() as u64;
-                    if !self.unaligned() && align > 0 && bytes % align != 0 {
+                    if align > 0 && bytes % align != 0 {
                         errors.op(&op, format!("a part is {bytes} bytes, but its space says align = {align}; parts must be multiples of it"));
                     }
                 }
@@ -154,7 +145,7 @@ op! {
                     };
                     let indices = [whole.indices(), part.indices()].concat();
                     let result = part.result().r#type();
-                    rw.replace_with(op, Slab::build(op.location(), result, whole.source(), &indices, part.unaligned()));
+                    rw.replace_with(op, Slab::build(op.location(), result, whole.source(), &indices));
                     Ok(())
                 });
             }
@@ -312,17 +303,16 @@ pub fn known_alignment(v: Value<'_, '_>) -> u64 {
     if op.is::<Alloc>() {
         return shared_of(t).map_or(declared, |s| s.alignment());
     }
+    if let Some(part) = op.cast::<Part>().filter(|p| p.op().operand_count() == 2) {
+        return part.alignment(known_alignment(part.source()));
+    }
     // A slab that does not verify may have no operand.
-    let slab = op.cast::<Slab>();
-    let Some(source) = slab.and_then(|s| s.op().operand_values().first().copied()) else {
+    let Some(source) = op.cast::<Slab>().and_then(|s| s.op().operand_values().first().copied()) else {
         return declared;
     };
     let bytes = memref_bytes(t).filter(|b| *b > 0).unwrap_or(1);
-    let part = known_alignment(source).min(1 << bytes.trailing_zeros());
-    match slab.is_some_and(|s| s.unaligned()) {
-        true => part,
-        false => part.max(declared),
-    }
+    let part = 1 << bytes.trailing_zeros();
+    known_alignment(source).min(part).max(declared)
 }
 
 /// What a space by itself says of every contiguous memref in it: whole periods of the swizzle, and what `align` asks for.

@@ -5,6 +5,7 @@ pub mod kernel;
 mod kernel_rules;
 pub mod mbarrier;
 pub mod memory;
+pub mod part;
 pub mod sync;
 pub mod tensormap_device;
 pub mod tma;

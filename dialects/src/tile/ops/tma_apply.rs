@@ -139,7 +139,8 @@ op! {
     /// | `oob_fill` | zero |
     ///
     /// The swizzle is that of the shared memref. Rows narrower than the swizzle lie at its span, so that an atom's innermost
-    /// dimension is the span then.
+    /// dimension is the span then. Slices of channels are packed: where they are narrower than the swizzle, an atom is lines
+    /// of its span.
     ///
     /// Two boxes of 8 x 16, 512 bytes each, in one phase of a barrier:
     ///

@@ -116,22 +116,18 @@ impl<'c> Apply<'c, 'c> {
         )
     }
 
-    /// The shape of an atom, outermost first, as a shared memref has it. Pixels of a halo of unknown length count nothing.
+    /// The shape of an atom, outermost first, as a shared memref has it: rows at the swizzle's span, and slices narrower than
+    /// the span as lines of it. Pixels of a halo of unknown length count nothing.
     pub fn atom(&self, map: TensorMapType<'c>) -> Vec<i64> {
         let image = map.image();
-        let element = match image.format.bytes() {
-            Some(bytes) => bytes,
-            None => 1,
-        };
-        let pitch = (image.row_pitch_bytes() / element) as i64;
+        let element = image.format.bytes().unwrap_or(1);
+        let span = image.swizzle.span_bytes().unwrap_or(0);
+        if image.interleave != Slices::None && span > image.row_pitch_bytes() {
+            return vec![image.image_bytes().div_ceil(span) as i64, (span / element) as i64];
+        }
         let within = usize::from(image.interleave == Slices::None);
-        let mut shape: Vec<i64> = image
-            .image_dims()
-            .iter()
-            .skip(within)
-            .rev()
-            .map(|n| *n as i64)
-            .collect();
+        let dims = image.image_dims();
+        let mut shape: Vec<i64> = dims.iter().skip(within).rev().map(|n| *n as i64).collect();
         if self.opcode().four_rows() {
             shape = vec![4];
         }
@@ -143,7 +139,7 @@ impl<'c> Apply<'c, 'c> {
             };
             *pixels += halo.constant_int().unwrap_or(0).clamp(0, 1 << 16) * each;
         }
-        shape.push(pitch);
+        shape.push((image.row_pitch_bytes() / element) as i64);
         shape
     }
 
@@ -480,7 +476,7 @@ fn atoms<'c>(apply: Apply<'c, 'c>, sides: &Sides<'c>, map: TensorMapType<'c>, er
     if let (Some(shared), false) = (sides.shared, moving.is_empty()) {
         let bits = element_bits(shared.r#type()).unwrap_or(8);
         let bytes = atom.iter().map(|n| n.unsigned_abs()).product::<u64>() * bits / 8;
-        if bytes % ORIGIN != 0 {
+        if !bytes.is_multiple_of(ORIGIN) {
             let m = format!(
                 "an atom of {} is {bytes} bytes, so that the second starts at {bytes}, but every atom starts on a multiple of {ORIGIN}; \
                  choose a box whose bytes are one",

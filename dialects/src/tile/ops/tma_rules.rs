@@ -196,9 +196,9 @@ fn innermost<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, inner: Value<'c,
 
 /// What is known of a number: `rest` more than a multiple of `modulus`, a power of two; 0 of 1 where nothing is.
 #[derive(Clone, Copy)]
-struct Remainder {
-    modulus: i64,
-    rest: i64,
+pub(super) struct Remainder {
+    pub(super) modulus: i64,
+    pub(super) rest: i64,
 }
 
 impl Remainder {
@@ -206,7 +206,7 @@ impl Remainder {
     const DEEPEST: usize = 8;
 
     /// What the arithmetic that gives `v` says, to the modulus `most`, which is at most 128.
-    fn of(v: Value<'_, '_>, most: i64, depth: usize) -> Self {
+    pub(super) fn of(v: Value<'_, '_>, most: i64, depth: usize) -> Self {
         let known = |modulus: i64, rest: i64| Remainder {
             modulus,
             rest: rest.rem_euclid(modulus),

@@ -1,0 +1,72 @@
+// Packed FP4, of which a load spreads each 16 numbers over 16 bytes: the tirx page, float4_e2m1fn, without a swizzle.
+//
+// 256 numbers of 4 bits are 128 bytes in global memory; a box has 128 of them in a row, 64 bytes, here the second half of each row. 8
+// bytes stand in the lower half of each 16 bytes of shared memory, and the upper half is undefined. The barrier counts what is moved:
+// 8 rows of 64 bytes.
+//
+// RUN: girih run %s --device sim --arg 'A=uniform(low=-128,high=127):i8[16,128]' --arg Out=poison:i8[8,64] | FileCheck %s
+// RUN: girih-opt %s --tile-expand-tma -o %t.mlir
+// RUN: girih run %t.mlir --device sim --arg 'A=uniform(low=-128,high=127):i8[16,128]' --arg Out=poison:i8[8,64] | FileCheck %s
+// CHECK: k: ran on
+// CHECK: right: Out: all {{.*}} elements are exact
+
+module attributes {tile.target = "sm_100a"} {
+
+tile.kernel @k(%A: memref<16x128xi8, #tile.global>, %Out: memref<8x64xi8, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %rows = arith.constant 8 : index
+  %c4 = arith.constant 4 : index
+  %m = tile.alloc : memref<8x128xi8, #tile.shared>
+  %one = arith.constant 1 : i32
+  %even = arith.constant false
+  %thread = tile.thread_id
+  %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+  %first = arith.cmpi eq, %thread, %c0 : index
+  scf.if %first {
+    %bytes = arith.constant 512 : i32
+    tile.mbarrier.init %bar[], %one : memref<!tile.mbarrier, #tile.shared>
+    tile.fence mbarrier_init
+    tile.mbarrier.arrive_expect_tx %bar[], %bytes : memref<!tile.mbarrier, #tile.shared>
+    tile.tma.apply "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes" %m, %A box [8, 128] coords[%c4, %c128] mbar %bar[] format b4x16_p64 : memref<8x128xi8, #tile.shared>, memref<16x128xi8, #tile.global> mbar memref<!tile.mbarrier, #tile.shared>
+  }
+  tile.barrier
+  tile.mbarrier.wait %bar[], %even : memref<!tile.mbarrier, #tile.shared>
+  scf.for %r = %c0 to %rows step %c1 {
+    scf.for %c = %thread to %c64 step %c32 {
+      %block = arith.divui %c, %c8 : index
+      %within = arith.remui %c, %c8 : index
+      %start = arith.muli %block, %c16 : index
+      %at = arith.addi %start, %within : index
+      %v = memref.load %m[%r, %at] : memref<8x128xi8, #tile.shared>
+      memref.store %v, %Out[%r, %c] : memref<8x64xi8, #tile.global>
+    }
+  }
+}
+
+func.func @k_ref(%A: memref<16x128xi8>, %Out: memref<8x64xi8>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rows = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  scf.for %r = %c0 to %rows step %c1 {
+    %c4 = arith.constant 4 : index
+    %row = arith.addi %r, %c4 : index
+    scf.for %c = %c0 to %c64 step %c1 {
+      %at = arith.addi %c, %c64 : index
+      %v = memref.load %A[%row, %at] : memref<16x128xi8>
+      memref.store %v, %Out[%r, %c] : memref<8x64xi8>
+    }
+  }
+  return
+}
+
+}

@@ -1,5 +1,5 @@
 //! The simulator as a [`Device`].
-use crate::check::{Checks, Finding};
+use crate::check::{Checks, Finding, Memories, Setup, State};
 use crate::decode::{self, MAX_SHARED_BYTES};
 use crate::exec::{self, Grid, LaunchError, LaunchShape};
 use crate::isa::{Program, SHARED_BASE};
@@ -139,6 +139,16 @@ impl Simulator {
             .get(module.0)
             .and_then(Option::as_ref)
             .map_or(Vec::new(), |m| m.kernels.keys().cloned().collect())
+    }
+
+    fn before_launch(&self, shape: &LaunchShape, program: &Program) -> State {
+        let setup = Setup {
+            grid: shape.grid,
+            threads: shape.block,
+            cluster: shape.cluster,
+            shared_end: shape.shared_end(program),
+        };
+        State::new(setup, Memories::new(self.memory.writable()))
     }
 
     fn range(buffer: Buffer, offset: usize, bytes: usize) -> Result<u64> {
@@ -304,7 +314,9 @@ impl Device for Simulator {
 
     fn write(&mut self, buffer: Buffer, offset: usize, bytes: &[u8]) -> Result<()> {
         let address = Self::range(buffer, offset, bytes.len())?;
-        self.memory.write(address, bytes).map_err(fault)
+        self.memory.write(address, bytes).map_err(fault)?;
+        self.memory.mark_written(address, bytes.len() as u64);
+        Ok(())
     }
 
     fn read(&mut self, buffer: Buffer, offset: usize, bytes: &mut [u8]) -> Result<()> {
@@ -332,6 +344,10 @@ impl Device for Simulator {
             }
         }
         let allocations = layout.allocations.clone();
+        // Variables without an initialiser are zero.
+        for base in &allocations {
+            self.memory.mark_written(*base, u64::MAX);
+        }
         self.modules.push(Some(Module {
             text: ptx.to_owned(),
             kernels,
@@ -381,7 +397,7 @@ impl Device for Simulator {
             shape,
             budget: AtomicU64::new(limit),
             output: Mutex::default(),
-            checks: self.checks.then(Checks::default),
+            checks: self.checks.then(|| Checks::new(self.before_launch(&shape, program))),
             profile: self.profiled.any().then(|| Recorder::new(self.profiled)),
             started: std::time::Instant::now(),
             progress: &self.progress,
@@ -394,7 +410,8 @@ impl Device for Simulator {
             if let Err(error) = &result {
                 checks.report_fault(error);
             }
-            checks.into_findings(&program.source)
+            let written = checks.written();
+            (checks.into_findings(&program.source), written)
         });
         let profile = grid.profile.filter(|_| result.is_ok()).map(|recorder| {
             let text = &module.text;
@@ -402,7 +419,15 @@ impl Device for Simulator {
         });
         let result = result.map_err(|error| describe(&module.text, program, launch.kernel, error));
         self.profile.launches.extend(profile);
-        self.findings.extend(findings.unwrap_or_default());
+        match findings {
+            Some((findings, written)) => {
+                self.findings.extend(findings);
+                for (base, ranges) in written {
+                    self.memory.set_written(base, ranges);
+                }
+            }
+            None => self.memory.mark_all_written(),
+        }
         self.executed += limit - left.min(limit);
         if self.shows_output {
             print!("{printed}");

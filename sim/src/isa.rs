@@ -131,6 +131,50 @@ pub enum Space {
     Local,
 }
 
+/// Threads that an operation is strong towards (PTX ISA 8.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// The block.
+    Cta,
+    /// The cluster.
+    Cluster,
+    /// The device.
+    Gpu,
+    /// Everything.
+    Sys,
+}
+
+/// The memory order of a strong operation or a fence (PTX ISA 8.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Strength {
+    /// Whether it acquires.
+    pub acquires: bool,
+    /// Whether it releases.
+    pub releases: bool,
+    /// Towards whom.
+    pub scope: Scope,
+}
+
+/// What a fence orders. Executing one has no effect here, where everything happens in order: the checks alone look at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fence {
+    /// `fence`, `membar`
+    Memory(Strength),
+    /// `fence.proxy.async`, for shared and for global memory.
+    AsyncProxy {
+        /// Shared memory.
+        shared: bool,
+        /// Global memory.
+        global: bool,
+    },
+    /// `fence.proxy.tensormap`
+    TensorMap,
+    /// `fence.mbarrier_init`
+    MbarrierInit,
+    /// `wgmma.fence`
+    Registers,
+}
+
 /// What an address is relative to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
@@ -162,6 +206,8 @@ pub struct Access {
     pub bytes: u8,
     /// Whether loads extend the sign.
     pub signed: bool,
+    /// The memory order of what is not weak.
+    pub strength: Option<Strength>,
     /// Registers, or constants of a store.
     pub values: Box<[Value]>,
 }
@@ -204,6 +250,8 @@ pub struct Atomic {
     pub op: AtomicOp,
     /// Element type.
     pub ty: AtomicType,
+    /// Its memory order.
+    pub strength: Strength,
     /// State space.
     pub space: Space,
     /// Address of the first element.
@@ -396,8 +444,11 @@ pub enum Op {
     /// Gives way to other warps, as `nanosleep` does.
     Yield,
     Barrier(Box<Barrier>),
-    ClusterArrive,
-    ClusterWait,
+    /// Whether it releases.
+    ClusterArrive(bool),
+    /// Whether it acquires.
+    ClusterWait(bool),
+    Fence(Fence),
     /// Lanes of a mask act together.
     Collective(Box<Collective>),
     /// Asynchronous copies, memory barrier objects, tensor maps.

@@ -31,6 +31,7 @@ pub mod number;
 pub mod profile;
 pub mod progress;
 pub mod ptx;
+pub mod ranges;
 pub mod replay;
 pub mod tensor_core;
 pub mod texture;

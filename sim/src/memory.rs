@@ -2,6 +2,7 @@
 //!
 //! Every allocation is an array of 64-bit atomic words, so that racing blocks of a kernel give the outcomes that a GPU
 //! could give and never undefined behaviour. Nothing beyond the end of an allocation can be touched.
+use crate::ranges::Ranges;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -101,6 +102,8 @@ struct Region {
     base: u64,
     bytes: u64,
     access: Access,
+    /// Offsets that were written, by the host or by launches that kept count.
+    written: Ranges,
     words: Box<[AtomicU64]>,
 }
 
@@ -253,6 +256,7 @@ impl GlobalMemory {
             base,
             bytes,
             access,
+            written: Ranges::default(),
             words,
         });
         self.next = (base + bytes + GUARD_BYTES).next_multiple_of(256);
@@ -269,6 +273,37 @@ impl GlobalMemory {
             }
             Err(_) => false,
         }
+    }
+
+    /// Counts bytes of an allocation as written.
+    pub fn mark_written(&mut self, addr: u64, bytes: u64) {
+        let above = self.regions.partition_point(|region| region.base <= addr);
+        if let Some(region) = above.checked_sub(1).and_then(|index| self.regions.get_mut(index)) {
+            let offset = addr - region.base;
+            region
+                .written
+                .insert(offset, offset.saturating_add(bytes).min(region.bytes));
+        }
+    }
+
+    /// Counts everything as written: a launch ran that did not keep count.
+    pub fn mark_all_written(&mut self) {
+        for region in &mut self.regions {
+            region.written.insert(0, region.bytes);
+        }
+    }
+
+    /// What of the allocation at `base` was written.
+    pub fn set_written(&mut self, base: u64, written: Ranges) {
+        if let Ok(index) = self.regions.binary_search_by_key(&base, |region| region.base) {
+            self.regions[index].written = written;
+        }
+    }
+
+    /// The allocations that a program may write, in order of address: base, bytes, and offsets that were written.
+    pub fn writable(&self) -> impl Iterator<Item = (u64, u64, Ranges)> {
+        let writable = self.regions.iter().filter(|region| region.access == Access::ReadWrite);
+        writable.map(|region| (region.base, region.bytes, region.written.clone()))
     }
 
     /// Writes regardless of [`Access`], for module loading and parameters.

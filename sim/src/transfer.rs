@@ -62,7 +62,11 @@ pub enum Transfer {
         increment: bool,
     },
     BulkCommit,
-    BulkWait(u32),
+    /// Groups that may stay pending, and whether only their sources are awaited (`.read`).
+    BulkWait {
+        keep: u32,
+        sources: bool,
+    },
     /// Global to shared memory, to the blocks of a mask.
     BulkLoad {
         dst: Address,
@@ -133,6 +137,8 @@ pub enum Transfer {
     },
     Mbarrier {
         op: MbarrierOp,
+        /// Whether an arrival releases and a wait acquires.
+        ordered: bool,
         space: Space,
         address: Address,
     },

@@ -1,8 +1,10 @@
 //! Where the checks of a launch put what they find.
+use super::state::State;
 use super::{Finding, Gravity, Kind, Place};
 use crate::exec::LaunchError;
 use crate::memory::FaultKind;
 use crate::ptx::SourceLines;
+use crate::ranges::Ranges;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::{Mutex, PoisonError};
@@ -14,6 +16,7 @@ use std::sync::{Mutex, PoisonError};
 pub struct Checks {
     /// By kind and the lines of the places, so that each mistake of the program is there once.
     found: Mutex<BTreeMap<(Kind, Vec<u32>), Finding>>,
+    state: Mutex<State>,
 }
 
 impl Kind {
@@ -65,6 +68,29 @@ impl Finding {
 }
 
 impl Checks {
+    /// The checks of a launch, from what they remember of memory and threads before it.
+    pub fn new(state: State) -> Self {
+        Checks {
+            state: Mutex::new(state),
+            ..Checks::default()
+        }
+    }
+
+    /// Tells what happens in the launch, and collects what was found by it.
+    pub fn with(&self, f: impl FnOnce(&mut State)) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        f(&mut state);
+        for conflict in std::mem::take(&mut state.memories.conflicts) {
+            let (kind, lines) = state.identity(&conflict);
+            if !self.again(kind, &lines) {
+                self.report(state.describe(&conflict));
+            }
+        }
+        std::mem::take(&mut state.findings)
+            .into_iter()
+            .for_each(|finding| self.report(finding));
+    }
+
     /// Adds a finding; one of the same kind and the same lines only counts.
     pub fn report(&self, finding: Finding) {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
@@ -104,6 +130,12 @@ impl Checks {
         };
         let finding = Finding::new(kind, error.fault.detail.clone(), remedy(kind), vec![place]);
         found.insert((kind, finding.lines()), finding);
+    }
+
+    /// What has been written of each allocation by now: its base, and ranges of offsets.
+    pub fn written(&self) -> Vec<(u64, Ranges)> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.memories.written().collect()
     }
 
     /// What was found, the gravest first, then by kind and lines; places get the lines of the source.

@@ -3,7 +3,7 @@ use super::function::{FunctionDecoder, Operands, Result};
 use super::modifiers::Modifiers;
 use super::types::Ty;
 use crate::collective::{Kind, Product, WarpgroupProduct};
-use crate::isa::{Op, Predicate, Value};
+use crate::isa::{Fence, Op, Predicate, Value};
 use crate::number::Rounding;
 use crate::ptx::Operand;
 use crate::tensor_core::mma::{self, Mma};
@@ -302,7 +302,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
             let waits = what == "wait_group";
             operands.count(usize::from(waits), usize::from(waits))?;
             match what {
-                "fence" => self.emit(Op::Nop),
+                "fence" => self.emit(Op::Fence(Fence::Registers)),
                 "commit_group" => self.collective(None, Kind::WgmmaCommit),
                 _ => {
                     let keep = self.immediate(operands.get(0)?)?.clamp(0, i64::from(u32::MAX)) as u32;

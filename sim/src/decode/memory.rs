@@ -2,7 +2,8 @@
 use super::function::{FunctionDecoder, Operands, Place, Result};
 use super::modifiers::Modifiers;
 use super::types::Ty;
-use crate::isa::{Access, Address, Atomic, AtomicOp, AtomicType, Base, Op, Space, Value};
+use super::warp::scope;
+use crate::isa::{Access, Address, Atomic, AtomicOp, AtomicType, Base, Op, Scope, Space, Strength, Value};
 use crate::ptx::Operand;
 use crate::transfer::Transfer;
 
@@ -65,11 +66,21 @@ impl<'m> FunctionDecoder<'_, 'm> {
         Ok((space, address))
     }
 
+    /// The memory order of an operation, `None` for a weak one; `strong` ones are so without saying it.
+    fn strength(mods: &mut Modifiers<'m>, strong: bool) -> Option<Strength> {
+        let order = mods.one_of(&["weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "sc"]);
+        let mmio = mods.take("mmio");
+        let scope = scope(mods);
+        let system = mmio || order == Some("volatile");
+        let weak = matches!(order, None | Some("weak")) && !system;
+        (strong || !weak).then(|| Strength {
+            acquires: matches!(order, Some("acquire" | "acq_rel" | "sc")),
+            releases: matches!(order, Some("release" | "acq_rel" | "sc")),
+            scope: scope.unwrap_or(if system { Scope::Sys } else { Scope::Gpu }),
+        })
+    }
+
     fn ignore_hints(mods: &mut Modifiers<'m>) -> bool {
-        mods.ignore(&[
-            "weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "sc", "mmio", "cta", "cluster", "gpu",
-            "sys",
-        ]);
         mods.ignore(&["ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc"]);
         let hint = mods.has("L2::cache_hint");
         mods.ignore_prefix("L1::");
@@ -170,6 +181,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
 
     fn load_store(&mut self, name: &str, mods: &mut Modifiers<'m>, operands: &Operands<'m>) -> Result<()> {
         let named = self.space(mods);
+        let strength = Self::strength(mods, false);
         let hint = Self::ignore_hints(mods);
         if name == "st" && mods.take("async") {
             return self.store_async(mods, operands);
@@ -210,6 +222,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
             address,
             bytes: ty.bits() / 8,
             signed: ty.signed(),
+            strength,
             values,
         };
         self.emit(if store {
@@ -251,6 +264,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
 
     fn atomic(&mut self, name: &str, mods: &mut Modifiers<'m>, operands: &Operands<'m>) -> Result<()> {
         let named = self.space(mods);
+        let strength = Self::strength(mods, true).ok_or("an atomic operation is strong")?;
         let hint = Self::ignore_hints(mods);
         let asynchronous = mods.take("async");
         let op = match mods.one_of(&["add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"]) {
@@ -329,6 +343,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
         self.emit(Op::Atomic(Box::new(Atomic {
             op,
             ty: atomic_ty,
+            strength,
             space,
             address,
             old,

@@ -34,10 +34,13 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 return Ok(());
             }
             if mods.take("wait_group") {
-                mods.take("read");
+                let sources = mods.take("read");
                 operands.count(1, 1)?;
                 let n = self.immediate(operands.get(0)?)?;
-                self.emit_transfer(Transfer::BulkWait(n.clamp(0, i64::from(u32::MAX)) as u32));
+                self.emit_transfer(Transfer::BulkWait {
+                    keep: n.clamp(0, i64::from(u32::MAX)) as u32,
+                    sources,
+                });
                 return Ok(());
             }
             mods.ignore(&["L2::cache_hint"]);
@@ -363,7 +366,8 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 "pending_count",
             ])
             .ok_or("the operation is missing")?;
-        mods.ignore(&["acquire", "release", "relaxed", "cta", "cluster"]);
+        let ordered = !mods.take("relaxed");
+        mods.ignore(&["acquire", "release", "cta", "cluster"]);
         let announces = matches!(what, "arrive" | "arrive_drop") && mods.take("expect_tx");
         let no_complete = mods.take("noComplete");
         let parity = mods.take("parity");
@@ -431,7 +435,12 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 }
             }
         };
-        self.emit_transfer(Transfer::Mbarrier { op, space, address });
+        self.emit_transfer(Transfer::Mbarrier {
+            op,
+            ordered,
+            space,
+            address,
+        });
         Ok(())
     }
 

@@ -3,8 +3,47 @@ use super::function::{FunctionDecoder, Operands, Result};
 use super::modifiers::Modifiers;
 use super::types::Ty;
 use crate::collective::{Collective, Kind, Redux, Shuffle, Vote};
-use crate::isa::{Barrier, BarrierReduction, Op, Predicate, Value};
+use crate::isa::{Barrier, BarrierReduction, Fence, Op, Predicate, Scope, Strength, Value};
 use crate::ptx::Operand;
+
+/// `fence` and `membar`, whose mnemonic does not tell them apart here.
+fn fence(mods: &mut Modifiers<'_>) -> Fence {
+    let proxy = mods.take("proxy");
+    let kind = mods.one_of(&["alias", "async", "tensormap", "mbarrier_init"]);
+    let between = |mods: &mut Modifiers<'_>, prefix: &str| mods.find(|p| p.starts_with(prefix).then_some(()));
+    let asynchronous = between(mods, "async::").is_some() || kind == Some("async");
+    let maps = between(mods, "tensormap::").is_some() || kind == Some("tensormap");
+    let scope = scope(mods).unwrap_or(Scope::Sys);
+    let order = mods.one_of(&["sc", "acq_rel", "acquire", "release"]);
+    let global = mods.take("global");
+    let shared = mods.take("shared::cta") || mods.take("shared::cluster");
+    mods.ignore_prefix("sync_restrict");
+    match kind {
+        Some("mbarrier_init") => Fence::MbarrierInit,
+        _ if maps => Fence::TensorMap,
+        _ if proxy && asynchronous => Fence::AsyncProxy {
+            shared: shared || !global,
+            global: global || !shared,
+        },
+        // `fence.proxy.alias` orders as a fence does, between addresses of one location.
+        _ => Fence::Memory(Strength {
+            acquires: order != Some("release"),
+            releases: order != Some("acquire"),
+            scope,
+        }),
+    }
+}
+
+/// The scope of a strong operation.
+pub(super) fn scope(mods: &mut Modifiers<'_>) -> Option<Scope> {
+    mods.one_of(&["cta", "cluster", "gpu", "gl", "sys"])
+        .map(|scope| match scope {
+            "cta" => Scope::Cta,
+            "cluster" => Scope::Cluster,
+            "sys" => Scope::Sys,
+            _ => Scope::Gpu,
+        })
+}
 
 impl<'m> FunctionDecoder<'_, 'm> {
     /// Emits a collective of the lanes that `members` names.
@@ -25,24 +64,9 @@ impl<'m> FunctionDecoder<'_, 'm> {
         match name {
             "bar" | "barrier" => self.barrier(name, mods, operands),
             "membar" | "fence" => {
-                // Copies and accesses take effect in order here, so fences only have to be known.
-                mods.ignore(&[
-                    "cta", "gl", "sys", "gpu", "cluster", "sc", "acq_rel", "acquire", "release",
-                ]);
-                mods.ignore(&[
-                    "proxy",
-                    "alias",
-                    "async",
-                    "tensormap",
-                    "mbarrier_init",
-                    "global",
-                    "shared::cta",
-                    "shared::cluster",
-                ]);
-                mods.ignore_prefix("async::");
-                mods.ignore_prefix("tensormap::");
-                mods.ignore_prefix("sync_restrict");
+                let fence = fence(mods);
                 operands.count(0, 2)?;
+                self.emit(Op::Fence(fence));
                 Ok(())
             }
             "griddepcontrol" => {
@@ -195,11 +219,12 @@ impl<'m> FunctionDecoder<'_, 'm> {
             return Ok(());
         }
         if mods.take("cluster") {
-            mods.ignore(&["acquire", "release", "relaxed", "aligned"]);
+            let ordered = !mods.take("relaxed");
+            mods.ignore(&["acquire", "release", "aligned"]);
             operands.count(0, 0)?;
             let op = match mods.one_of(&["arrive", "wait"]) {
-                Some("arrive") => Op::ClusterArrive,
-                Some(_) => Op::ClusterWait,
+                Some("arrive") => Op::ClusterArrive(ordered),
+                Some(_) => Op::ClusterWait(ordered),
                 None => return Err("`.arrive` or `.wait` is missing".to_owned()),
             };
             self.emit(op);

@@ -8,7 +8,7 @@ use super::mbarrier::complete;
 use super::memory::Generic;
 use super::shared::ClusterShared;
 use super::transfer::illegal;
-use super::{Block, Cluster};
+use super::{Block, Cluster, Grid};
 use crate::check::progress::{Acting, Agent};
 use crate::isa::{AtomicOp, AtomicType, RANK_SHIFT, Space};
 use crate::memory::{Bytes, Fault, GlobalMemory};
@@ -140,17 +140,21 @@ impl Pending {
 }
 
 impl Copy {
-    fn signals(&self, barriers: &[u64]) -> bool {
-        match self {
-            Copy::Load { targets, .. } | Copy::TensorLoad { targets, .. } => {
-                targets.iter().any(|(_, b)| barriers.contains(b))
-            }
+    /// The mbarriers where it completes.
+    pub(super) fn barriers(&self) -> impl Iterator<Item = u64> {
+        let (several, one): (&[(u64, u64)], Option<u64>) = match self {
+            Copy::Load { targets, .. } | Copy::TensorLoad { targets, .. } => (targets, None),
             Copy::Send { barrier, .. } | Copy::Registers { barrier, .. } | Copy::Update { barrier, .. } => {
-                barriers.contains(barrier)
+                (&[], Some(*barrier))
             }
-            Copy::Reduce { barrier, .. } => barrier.is_some_and(|b| barriers.contains(&b)),
-            _ => false,
-        }
+            Copy::Reduce { barrier, .. } => (&[], *barrier),
+            _ => (&[], None),
+        };
+        several.iter().map(|(_, barrier)| *barrier).chain(one)
+    }
+
+    fn signals(&self, barriers: &[u64]) -> bool {
+        self.barriers().any(|barrier| barriers.contains(&barrier))
     }
 
     fn happen(&self, blocks: &[Block], own: usize, global: &GlobalMemory) -> Result<(), Fault> {
@@ -294,7 +298,7 @@ impl Cluster {
     /// Lets the pending copies that `chosen` names happen, in the order of their issue. An error comes with its copy.
     pub(super) fn settle(
         &mut self,
-        global: &GlobalMemory,
+        grid: &Grid<'_>,
         chosen: impl Fn(&Pending) -> bool,
     ) -> Result<(), Box<(Fault, Pending)>> {
         if !self.pending.iter().any(&chosen) {
@@ -310,8 +314,12 @@ impl Cluster {
                 .mbarriers
                 .acting
                 .set(pending.acting(self.effects));
-            if let Err(fault) = pending.copy.happen(&self.blocks, pending.owner.0, global) {
+            let own = pending.owner.0;
+            if let Err(fault) = pending.copy.happen(&self.blocks, own, grid.memory) {
                 return Err(Box::new((fault, pending)));
+            }
+            if grid.checks.is_some() {
+                pending.copy.barriers().for_each(|b| self.check_object(grid, own, b));
             }
         }
         Ok(())
@@ -320,7 +328,7 @@ impl Cluster {
     /// Lets the copies happen that threads wait for; all of them when the cluster has `ended`, or is `idle` otherwise.
     pub(super) fn settle_round(
         &mut self,
-        global: &GlobalMemory,
+        grid: &Grid<'_>,
         idle: bool,
         ended: bool,
     ) -> Result<(), Box<(Fault, Pending)>> {
@@ -328,11 +336,9 @@ impl Cluster {
         let awaited = std::mem::take(&mut self.awaited);
         let round = self.round;
         let before = self.effects;
-        self.settle(global, |p| {
-            p.copy.signals(&awaited) || round - p.round > PATIENCE_ROUNDS
-        })?;
+        self.settle(grid, |p| p.copy.signals(&awaited) || round - p.round > PATIENCE_ROUNDS)?;
         if ended || idle && self.effects == before {
-            self.settle(global, |_| true)?;
+            self.settle(grid, |_| true)?;
         }
         Ok(())
     }

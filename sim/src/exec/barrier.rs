@@ -43,6 +43,11 @@ pub struct NamedBarrier {
 }
 
 impl NamedBarrier {
+    /// Number of the phase in progress.
+    pub fn generation(&self) -> u32 {
+        self.generation
+    }
+
     /// Ends the phase when everybody is there, and gives its arrivals; `alive` threads of the block have not exited.
     pub fn settle(&mut self, alive: u32) -> Option<Vec<Arrival>> {
         if self.arrived == 0 || self.arrived < self.expected.unwrap_or(alive) {
@@ -224,17 +229,25 @@ impl Warp {
             cx.cluster.effects += 1;
             let over = state.settle(block.alive);
             self.judge(cx, id as usize, over);
+            let generation = cx.cluster.blocks[cx.block].barriers[id as usize].generation;
+            cx.check(|state, number| {
+                state.arrive_named(self.who(number, new), id as usize);
+                state.settle_named(number, id as usize, generation);
+            });
         }
-        let block = &cx.cluster.blocks[cx.block];
         if !barrier.waits {
             return Ok(Flow::Next);
         }
-        let state = &block.barriers[id as usize];
+        let state = &cx.cluster.blocks[cx.block].barriers[id as usize];
         let done = lanes(active)
             .filter(|l| self.barrier_generation[*l] != state.generation)
             .fold(0u32, |m, l| m | 1 << l);
         let result = state.result;
         self.at_barrier &= !done;
+        if done != 0 {
+            let generation = self.barrier_generation[done.trailing_zeros() as usize];
+            cx.check(|state, number| state.leave_named(self.who(number, done), id as usize, generation));
+        }
         if let Some((reduction, _, d)) = barrier.reduction {
             let regs = &mut self.frame_mut().regs;
             match reduction {
@@ -276,7 +289,12 @@ impl Warp {
     }
 
     /// `barrier.cluster.arrive`
-    pub(super) fn cluster_arrive(&mut self, cx: &mut Context<'_, '_>, active: u32) -> Result<Flow, Fault> {
+    pub(super) fn cluster_arrive(
+        &mut self,
+        cx: &mut Context<'_, '_>,
+        releases: bool,
+        active: u32,
+    ) -> Result<Flow, Fault> {
         if active & self.at_cluster != 0 {
             return Err(Fault::new(
                 FaultKind::IllegalInstruction,
@@ -290,12 +308,22 @@ impl Warp {
         self.at_cluster |= active;
         barrier.arrived += active.count_ones();
         barrier.settle();
+        let generation = barrier.generation;
         cx.cluster.effects += 1;
+        cx.check(|state, block| {
+            state.arrive_cluster(self.who(block, active), releases);
+            state.settle_cluster(block, generation);
+        });
         Ok(Flow::Next)
     }
 
     /// `barrier.cluster.wait`
-    pub(super) fn cluster_wait(&mut self, cx: &mut Context<'_, '_>, active: u32) -> Result<Flow, Fault> {
+    pub(super) fn cluster_wait(
+        &mut self,
+        cx: &mut Context<'_, '_>,
+        acquires: bool,
+        active: u32,
+    ) -> Result<Flow, Fault> {
         if active & !self.at_cluster != 0 {
             return Err(Fault::new(
                 FaultKind::IllegalInstruction,
@@ -307,6 +335,10 @@ impl Warp {
             .filter(|l| self.cluster_generation[*l] != generation)
             .fold(0u32, |m, l| m | 1 << l);
         self.at_cluster &= !done;
+        if done != 0 {
+            let generation = self.cluster_generation[done.trailing_zeros() as usize];
+            cx.check(|state, block| state.leave_cluster(self.who(block, done), acquires, generation));
+        }
         Ok(self.released(done, active))
     }
 
@@ -342,5 +374,8 @@ impl Warp {
         barrier.settle();
         self.at_cluster &= !gone;
         cx.cluster.effects += 1;
+        if cx.grid.checks.is_some() {
+            self.check_exit(cx, gone);
+        }
     }
 }

@@ -64,6 +64,9 @@ impl Warp {
         let caller_base = self.frames[caller as usize].local_base;
         let link = (caller, self.at, self.at + 1);
         let frame = self.make_frame(cx, code, target, together, link, base);
+        if cx.grid.checks.is_some() {
+            self.check_call(cx, code, together, base);
+        }
         for (argument, formal) in call.arguments.iter().zip(&code.params) {
             for l in lanes(together) {
                 self.pass(
@@ -161,6 +164,9 @@ impl Warp {
                     );
                 }
             }
+        }
+        if let (Some(call), true) = (call, cx.grid.checks.is_some()) {
+            self.check_return(cx, call, active, caller_base);
         }
         for l in lanes(active) {
             self.frame_of[l] = parent;

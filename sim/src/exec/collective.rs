@@ -1,5 +1,6 @@
 //! Instructions that lanes of a warp, or the warps of a warpgroup, execute together.
 use super::Context;
+use super::checked::Log;
 use super::memory::Generic;
 use super::shared::ClusterShared;
 use super::warp::{Flow, Warp, lanes};
@@ -107,7 +108,7 @@ impl Warp {
     fn perform(&mut self, cx: &mut Context<'_, '_>, kind: &Kind, active: u32) -> Result<Flow, Fault> {
         let program: &Program = cx.grid.program;
         match kind {
-            Kind::WarpSync => {}
+            Kind::WarpSync => cx.check(|state, block| state.sync_warp(self.who(block, active))),
             Kind::Shuffle { mode, d, p, a, b, c } => {
                 let source = self.gather(program, *a);
                 for l in lanes(active) {
@@ -190,6 +191,9 @@ impl Warp {
             } => {
                 let addresses = std::array::from_fn(|l| shared_address(*space, self.address(cx, address, l)));
                 self.observe_matrices(cx, SharedKind::LoadMatrix, d.len(), &addresses);
+                if cx.grid.checks.is_some() {
+                    self.check_rows(cx, &addresses, 8 * d.len(), active, false);
+                }
                 let shared = ClusterShared {
                     blocks: &cx.cluster.blocks,
                     own: cx.block,
@@ -206,6 +210,9 @@ impl Warp {
             } => {
                 let addresses = std::array::from_fn(|l| shared_address(*space, self.address(cx, address, l)));
                 self.observe_matrices(cx, SharedKind::StoreMatrix, values.len(), &addresses);
+                if cx.grid.checks.is_some() {
+                    self.check_rows(cx, &addresses, 8 * values.len(), active, true);
+                }
                 let values = self.gather_all(program, values);
                 let shared = ClusterShared {
                     blocks: &cx.cluster.blocks,
@@ -252,6 +259,10 @@ impl Warp {
                 };
                 let mut results = vec![[0; LANES]; d.len()];
                 wmma.load(*fragment, *layout, &memory, at, stride, &mut results)?;
+                if cx.grid.checks.is_some() {
+                    let again = |log: &Log| wmma.load(*fragment, *layout, log, at, stride, &mut results.clone());
+                    self.check_logged(cx, *space, active, again);
+                }
                 self.scatter(d, &results, active);
             }
             Kind::WmmaStore {
@@ -275,6 +286,10 @@ impl Warp {
                     shared: &shared,
                     space: *space,
                 };
+                if cx.grid.checks.is_some() {
+                    let first = |log: &Log| wmma.store(*layout, log, at, stride, &values);
+                    self.check_logged(cx, *space, active, first);
+                }
                 wmma.store(*layout, &memory, at, stride, &values)?;
                 cx.cluster.effects += 1;
             }

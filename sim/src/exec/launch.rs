@@ -1,6 +1,7 @@
 //! A launch: checks, the schedule of clusters over host threads, and errors with their place.
 use super::asynchronous::Pending;
 use super::barrier::NamedBarrier;
+use super::checked::number;
 use super::pool::RegisterPool;
 use super::shared::SharedMemory;
 use super::stuck::stuck;
@@ -254,6 +255,9 @@ fn new_cluster(grid: &Grid<'_>, index: u64) -> Cluster {
             warps.push(Warp::new(&cx, Identity { tid, warp }, alive));
         }
         cluster.blocks[block].warps = warps;
+        if let Some(checks) = &grid.checks {
+            checks.with(|state| state.begin_block(number(grid, &cluster.blocks[block])));
+        }
     }
     cluster
 }
@@ -301,11 +305,17 @@ fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError
             let what = "the instruction limit of the launch is reached; raise it, or look for a loop without an end";
             return Err(stuck(grid, cluster, what, progress > 0));
         }
-        let settled = cluster.settle_round(grid.memory, progress == 0, !alive);
+        let settled = cluster.settle_round(grid, progress == 0, !alive);
         cluster.report(grid);
         settled.map_err(|late| late_fault(cluster, &late.0, &late.1))?;
         if !alive {
             cluster.judge(grid);
+            if let Some(checks) = &grid.checks {
+                checks.with(|state| {
+                    let blocks = cluster.blocks.iter().map(|block| number(grid, block));
+                    state.end_cluster(&blocks.collect::<Vec<_>>());
+                });
+            }
             return Ok(true);
         }
         let changed = cluster.effects != effects;

@@ -78,7 +78,7 @@ impl Warp {
     pub(super) fn wait(
         &mut self,
         cx: &mut Context<'_, '_>,
-        (p, token, parity, suspends): (crate::isa::Slot, Value, bool, bool),
+        (p, token, parity, suspends, ordered): (crate::isa::Slot, Value, bool, bool, bool),
         (space, address): (Space, &Address),
         active: u32,
     ) -> Result<Flow, Fault> {
@@ -105,6 +105,9 @@ impl Warp {
             over |= u32::from(done) << l;
             let address = named(addr, cx.block);
             if done {
+                if cx.grid.checks.is_some() {
+                    self.check_waited(cx, l, addr, ordered);
+                }
                 if let Some((mbarriers, local)) = remembered(&shared, addr) {
                     mbarriers.pass(local, self.agent(cx.block, l));
                 }

@@ -125,6 +125,9 @@ impl Warp {
     /// `ld`
     pub(super) fn load(&mut self, cx: &mut Context<'_, '_>, access: &Access, active: u32) -> Result<(), Fault> {
         let addresses = self.addresses(cx, &access.address, access.space);
+        if cx.grid.checks.is_some() {
+            self.check_access(cx, access, &addresses, active, false);
+        }
         if self.load_together(cx, access, &addresses, active) {
             return Ok(());
         }
@@ -176,6 +179,9 @@ impl Warp {
     pub(super) fn store(&mut self, cx: &mut Context<'_, '_>, access: &Access, active: u32) -> Result<(), Fault> {
         let addresses = self.addresses(cx, &access.address, access.space);
         cx.cluster.effects += 1;
+        if cx.grid.checks.is_some() {
+            self.check_access(cx, access, &addresses, active, true);
+        }
         if self.store_together(cx, access, &addresses, active) {
             return Ok(());
         }
@@ -218,6 +224,9 @@ impl Warp {
         let size = atomic::bytes(a.ty);
         let pool = &cx.grid.program.pool;
         cx.cluster.effects += 1;
+        if cx.grid.checks.is_some() {
+            self.check_atomic(cx, a, &addresses, active);
+        }
         for l in lanes(active) {
             self.lane = l;
             for (i, operand) in a.operands.iter().enumerate() {

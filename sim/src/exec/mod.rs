@@ -7,6 +7,7 @@ mod asynchronous;
 mod atomic;
 mod barrier;
 mod call;
+mod checked;
 mod coalesced;
 mod collective;
 mod launch;
@@ -23,6 +24,7 @@ mod warp;
 mod warpgroup;
 
 pub use launch::{LaunchError, LaunchShape, resident_blocks, run};
+pub(crate) use warp::{STACK_BYTES, lanes};
 
 use crate::check::Checks;
 use crate::check::progress::Mbarriers;

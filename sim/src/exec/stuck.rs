@@ -566,7 +566,7 @@ fn reason(grid: &Grid<'_>, cluster: &Cluster, rank: usize, warp: &Warp, l: usize
             id: warp.read(program, l, barrier.id),
             aligned: barrier.aligned,
         },
-        Some(Op::ClusterWait) if bit(warp.at_cluster) => Reason::Cluster,
+        Some(Op::ClusterWait(_)) if bit(warp.at_cluster) => Reason::Cluster,
         Some(Op::Collective(collective)) if bit(warp.waiting) => {
             let members = collective.members.map_or(u32::MAX, |m| warp.read(program, l, m) as u32);
             let place = warp.place(l);

@@ -34,13 +34,19 @@ impl Warp {
                     parity,
                     suspends,
                 },
+            ordered,
             space,
             address,
         } = transfer
         {
-            return self.wait(cx, (*p, *token, *parity, *suspends), (*space, address), active);
+            let how = (*p, *token, *parity, *suspends, *ordered);
+            return self.wait(cx, how, (*space, address), active);
         }
         cx.cluster.effects += 1;
+        let checked = cx.grid.checks.is_some();
+        if checked {
+            self.check_groups(cx, transfer, active);
+        }
         for l in lanes(active) {
             self.lane = l;
             self.pc[l] = self.at;
@@ -50,6 +56,9 @@ impl Warp {
                 } else {
                     self.groups[l].1
                 };
+                if checked {
+                    self.check_copy(cx, completion, &copy, l);
+                }
                 let owner = (cx.block, self.number(), l);
                 self.observe_copy(cx, &copy, l);
                 let (line, round) = (self.line(cx.grid.program, l), cx.cluster.round);
@@ -63,7 +72,13 @@ impl Warp {
                     copy,
                 });
             } else if !self.group(cx, transfer, l)? {
+                if checked {
+                    self.check_transfer(cx, transfer, l);
+                }
                 self.transfer_lane(cx, transfer, l)?;
+                if checked {
+                    self.check_arrived(cx, transfer, l);
+                }
             }
         }
         Ok(Flow::Next)
@@ -249,7 +264,7 @@ impl Warp {
                 barrier,
                 blocks,
             } => {
-                let map = Box::new(self.tensor_map(cx, at(map))?);
+                let map = Box::new(self.tensor_map(cx, at(map), l)?);
                 let offset = |i: usize| offsets.get(i).map_or(0, |o| value(*o) as u16);
                 let mode = match mode {
                     TensorMode::Tile => LoadMode::Tile,
@@ -278,7 +293,7 @@ impl Warp {
                 )
             }
             Transfer::TensorStore { mode, map, coords, src } => {
-                let map = Box::new(self.tensor_map(cx, at(map))?);
+                let map = Box::new(self.tensor_map(cx, at(map), l)?);
                 let (coords, src) = (coordinates(coords), shared_at(src));
                 (
                     Completion::BulkGroup,
@@ -297,7 +312,7 @@ impl Warp {
                 coords,
                 src,
             } => {
-                let map = Box::new(self.tensor_map(cx, at(map))?);
+                let map = Box::new(self.tensor_map(cx, at(map), l)?);
                 let (coords, src) = (coordinates(coords), shared_at(src));
                 (
                     Completion::BulkGroup,
@@ -328,7 +343,7 @@ impl Warp {
             Transfer::Wait(n) => (Completion::Group, u64::from(*n)),
             // Copies that no commit closed are awaited too.
             Transfer::WaitAll | Transfer::ArriveAfterCopies { .. } => (Completion::Group, 0),
-            Transfer::BulkWait(n) => (Completion::BulkGroup, u64::from(*n)),
+            Transfer::BulkWait { keep, .. } => (Completion::BulkGroup, u64::from(*keep)),
             _ => return Ok(false),
         };
         let committed = if completion == Completion::Group {
@@ -340,7 +355,7 @@ impl Warp {
         let end = if open { u64::MAX } else { committed.saturating_sub(keep) };
         let owner = (cx.block, self.number(), l);
         let chosen = |p: &Pending| p.owner == owner && p.completion == completion && p.group < end;
-        cx.cluster.settle(cx.grid.memory, chosen).map_err(|late| {
+        cx.cluster.settle(cx.grid, chosen).map_err(|late| {
             let issued = cx.grid.program.line(late.1.line);
             let detail = format!("{} (a copy issued at {issued})", late.0.detail);
             Fault::new(late.0.kind, detail)
@@ -374,7 +389,7 @@ impl Warp {
                     change(&shared, addr, told, |b| b.arrive(1).map(|(b, _)| (b, ())))?;
                 }
             }
-            Transfer::Mbarrier { op, space, address } => self.mbarrier(cx, op, (*space, address), l)?,
+            Transfer::Mbarrier { op, space, address, .. } => self.mbarrier(cx, op, (*space, address), l)?,
             Transfer::PendingCount(d, token) => {
                 let count = Token::from_bits(value(*token)).pending_count();
                 self.write(l, *d, count.into());
@@ -480,8 +495,11 @@ impl Warp {
     }
 
     /// The tensor map at a generic address.
-    fn tensor_map(&self, cx: &Context<'_, '_>, addr: u64) -> Result<TensorMap, Fault> {
+    fn tensor_map(&self, cx: &Context<'_, '_>, addr: u64, l: usize) -> Result<TensorMap, Fault> {
         aligned(addr, 64)?;
+        if cx.grid.checks.is_some() {
+            self.check_tensor_map(cx, l, addr);
+        }
         let shared = ClusterShared {
             blocks: &cx.cluster.blocks,
             own: cx.block,

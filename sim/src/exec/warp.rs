@@ -476,8 +476,9 @@ impl Warp {
                 return Ok(Flow::Split);
             }
             Op::Barrier(barrier) => return self.barrier(cx, barrier, active),
-            Op::ClusterArrive => return self.cluster_arrive(cx, active),
-            Op::ClusterWait => return self.cluster_wait(cx, active),
+            Op::ClusterArrive(releases) => return self.cluster_arrive(cx, *releases, active),
+            Op::ClusterWait(acquires) => return self.cluster_wait(cx, *acquires, active),
+            Op::Fence(fence) => self.check_fence(cx, *fence, active),
             Op::Collective(collective) => return self.collective(cx, collective, active),
             Op::Transfer(transfer) => return self.transfer(cx, transfer, active),
             Op::ActiveMask(d) => {

@@ -127,6 +127,7 @@ impl Warp {
                 return Err(illegal("the warps of a warpgroup execute different wgmma instructions"));
             }
             self.bring(program, product, &mut meeting, own, place);
+            cx.check(|state, block| state.bring_product(self.who(block, active)));
             here = true;
             cx.cluster.effects += 1;
             if meeting.arrived == (1 << WARPS) - 1 {
@@ -152,10 +153,13 @@ impl Warp {
                     metadata,
                     &mut meeting.d,
                 )?;
-                let (group, line) = (self.wgmma_groups, self.line(program, 0));
-                let in_flight = recorder.finish(group, line);
-                self.observe_product(cx, &in_flight.pieces);
-                meeting.in_flight.push(in_flight);
+                let (number, line) = (self.wgmma_groups, self.line(program, 0));
+                let flight = recorder.finish(number, line);
+                self.observe_product(cx, &flight.pieces);
+                if cx.grid.checks.is_some() {
+                    self.check_product(cx, group, number, &flight.pieces);
+                }
+                meeting.in_flight.push(flight);
                 meeting.done = true;
             }
         }
@@ -222,6 +226,11 @@ impl Warp {
             .partition(|p| p.group < end);
         meeting.in_flight = rest;
         let over: Vec<InFlight> = over;
+        if cx.grid.checks.is_some() {
+            // A write beneath a product is reported where it happens.
+            cx.check(|state, block| state.wait_products(self.who(block, u32::MAX), end as u32));
+            return Ok(());
+        }
         let shared = ClusterShared {
             blocks: &cx.cluster.blocks,
             own: cx.block,

@@ -1,0 +1,665 @@
+//! What the checks of a launch are told: each function here translates one kind of instruction for [`crate::check`].
+//!
+//! Callers ask first whether checks are on, so that a plain launch pays for no more than that.
+use super::asynchronous::{Completion, Copy, named};
+use super::memory::resolve;
+use super::registers::{lane, lane_high};
+use super::warp::{Warp, lanes};
+use super::{Block, Cluster, Context, Grid};
+use crate::check::{Actor, At, Finish, Memory, Order, Piece, State, Step, Who, merge};
+use crate::isa::{
+    Access, Address, Argument, Atomic, Call, Code, Fence, Formal, LANES, RANK_SHIFT, Space, Strength, W64,
+};
+use crate::memory::{Bytes, Fault};
+use crate::tma::geometry::{StoreMode, store_walk};
+use crate::tma::{self, ReduceOp};
+use crate::transfer::{MbarrierOp, Transfer};
+use girih_core::tensor_map::{Interleave, TensorMap};
+use std::cell::RefCell;
+
+/// Mask of an address in the shared memory of one block.
+const IN_BLOCK: u64 = (1 << RANK_SHIFT) - 1;
+
+/// The number of a block in its grid.
+pub(super) fn number(grid: &Grid<'_>, block: &Block) -> u32 {
+    let [x, y, _] = grid.shape.grid;
+    block.index[0] + x * (block.index[1] + y * block.index[2])
+}
+
+/// The block and address of a shared address that names its block or is the block's own.
+pub(super) fn object(grid: &Grid<'_>, cluster: &Cluster, own: usize, address: u64) -> Option<(u32, u64)> {
+    let named = named(address, own);
+    let rank = (named >> RANK_SHIFT) as usize - 1;
+    Some((number(grid, cluster.blocks.get(rank)?), named & IN_BLOCK))
+}
+
+/// A memory that notes what is touched, and holds nothing.
+#[derive(Default)]
+pub(super) struct Log(RefCell<Vec<(u64, u64, bool)>>);
+
+impl Bytes for Log {
+    fn read(&self, addr: u64, out: &mut [u8]) -> Result<(), Fault> {
+        self.0.borrow_mut().push((addr, out.len() as u64, false));
+        out.fill(0);
+        Ok(())
+    }
+    fn write(&self, addr: u64, data: &[u8]) -> Result<(), Fault> {
+        self.0.borrow_mut().push((addr, data.len() as u64, true));
+        Ok(())
+    }
+    fn update(&self, addr: u64, size: usize, _: &mut dyn FnMut(u64) -> u64) -> Result<u64, Fault> {
+        self.0.borrow_mut().push((addr, size as u64, true));
+        Ok(0)
+    }
+}
+
+impl Context<'_, '_> {
+    /// Tells the checks something, with the number of the block.
+    pub(super) fn check(&self, f: impl FnOnce(&mut State, u32)) {
+        if let Some(checks) = &self.grid.checks {
+            let block = number(self.grid, &self.cluster.blocks[self.block]);
+            checks.with(|state| f(state, block));
+        }
+    }
+
+    fn object(&self, address: u64) -> Option<(u32, u64)> {
+        object(self.grid, self.cluster, self.block, address)
+    }
+
+    /// Where an address of a space is followed; not in local memory, nor in what is only read.
+    fn place(&self, state: &State, space: Space, address: u64) -> Option<At> {
+        match resolve(space, address) {
+            (Space::Shared, address) => {
+                let (block, address) = self.object(address)?;
+                Some((Memory::Shared(block), address))
+            }
+            (Space::Global, address) => state.global(address),
+            _ => None,
+        }
+    }
+}
+
+impl Cluster {
+    /// Tells the checks what became of an mbarrier.
+    pub(super) fn check_object(&self, grid: &Grid<'_>, own: usize, address: u64) {
+        let Some(checks) = &grid.checks else { return };
+        let Some(key) = object(grid, self, own, address) else {
+            return;
+        };
+        let shared = super::shared::ClusterShared {
+            blocks: &self.blocks,
+            own,
+        };
+        let mut bytes = [0; 8];
+        if shared.read(address, &mut bytes).is_ok()
+            && let Ok(barrier) = crate::mbarrier::Barrier::from_bits(u64::from_le_bytes(bytes))
+        {
+            let parity = barrier.is_complete_parity(false);
+            checks.with(|state| state.settle_object(key, parity));
+        }
+    }
+}
+
+impl Warp {
+    /// Some lanes of this warp, as the checks name them.
+    pub(super) fn who(&self, block: u32, lanes: u32) -> Who {
+        Who {
+            block,
+            warp: self.number() as u32,
+            lanes,
+        }
+    }
+
+    /// Line of the instruction being executed.
+    pub(super) fn current_line(&self, cx: &Context<'_, '_>) -> u32 {
+        let code = &cx.grid.program.functions[self.frame().function as usize];
+        let inst = code.as_ref().and_then(|code| code.insts.get(self.at as usize));
+        inst.map_or(0, |inst| inst.line)
+    }
+
+    fn lane_bytes(&self, cx: &Context<'_, '_>, access: &Access, l: usize) -> [u8; 64] {
+        let (regs, pool) = (&self.frame().regs, &cx.grid.program.pool);
+        let size = usize::from(access.bytes);
+        let mut bytes = [0; 64];
+        for (part, value) in bytes.chunks_exact_mut(size.min(64)).zip(&access.values) {
+            let low = lane(regs, pool, *value, l).to_le_bytes();
+            part[..size.min(8)].copy_from_slice(&low[..size.min(8)]);
+            if size == 16 {
+                part[8..].copy_from_slice(&lane_high(regs, pool, *value, l).to_le_bytes());
+            }
+        }
+        bytes
+    }
+
+    /// `ld` and `st`, before they happen.
+    #[cold]
+    pub(super) fn check_access(
+        &self,
+        cx: &Context<'_, '_>,
+        access: &Access,
+        addresses: &W64,
+        active: u32,
+        writes: bool,
+    ) {
+        let total = usize::from(access.bytes) * access.values.len();
+        let line = self.current_line(cx);
+        let shared = super::shared::ClusterShared {
+            blocks: &cx.cluster.blocks,
+            own: cx.block,
+        };
+        cx.check(|state, block| {
+            let mut at = [None; LANES];
+            for l in lanes(active) {
+                let (space, address) = resolve(access.space, addresses[l]);
+                if space == Space::Local {
+                    state.local(self.who(block, 1 << l), line, address, total as u64, writes);
+                } else {
+                    at[l] = cx.place(state, space, address);
+                }
+            }
+            let same = |l: usize, other: Option<usize>, offset: u64, bytes: u64| {
+                let part = |lane: usize| {
+                    let start = offset.checked_sub(at[lane]?.1)? as usize;
+                    let data = self.lane_bytes(cx, access, lane);
+                    (start < total).then(|| data[start..(start + bytes as usize).min(total)].to_vec())
+                };
+                let Some(new) = part(l) else { return false };
+                match other {
+                    Some(other) => part(other).is_some_and(|theirs| theirs == new),
+                    None => {
+                        let (space, address) = resolve(access.space, addresses[l]);
+                        let address = address + (offset - at[l].map_or(offset, |at| at.1));
+                        let mut old = vec![0; new.len()];
+                        let read = match space {
+                            Space::Shared => shared.read(address, &mut old),
+                            _ => cx.grid.memory.read(address, &mut old),
+                        };
+                        read.is_ok() && old == new
+                    }
+                }
+            };
+            state.step(&Step {
+                who: self.who(block, active),
+                line,
+                at: &at,
+                bytes: total as u64,
+                reads: !writes,
+                writes,
+                strength: access.strength,
+                same: &same,
+            });
+        });
+    }
+
+    /// `atom` and `red`.
+    #[cold]
+    pub(super) fn check_atomic(&self, cx: &Context<'_, '_>, atomic: &Atomic, addresses: &W64, active: u32) {
+        let line = self.current_line(cx);
+        let bytes = super::atomic::bytes(atomic.ty) * atomic.operands.len();
+        cx.check(|state, block| {
+            let mut at = [None; LANES];
+            lanes(active).for_each(|l| at[l] = cx.place(state, atomic.space, addresses[l]));
+            state.step(&Step {
+                who: self.who(block, active),
+                line,
+                at: &at,
+                bytes: bytes as u64,
+                reads: true,
+                writes: true,
+                strength: Some(atomic.strength),
+                same: &|_, _, _, _| false,
+            });
+        });
+    }
+
+    /// Rows of 16 bytes that the first lanes name: `ldmatrix` and `stmatrix`.
+    #[cold]
+    pub(super) fn check_rows(&self, cx: &Context<'_, '_>, addresses: &W64, rows: usize, active: u32, writes: bool) {
+        let line = self.line(cx.grid.program, active.trailing_zeros() as usize);
+        cx.check(|state, block| {
+            let mut at = [None; LANES];
+            (0..rows.min(LANES)).for_each(|l| at[l] = cx.place(state, Space::Shared, addresses[l]));
+            state.step(&Step {
+                who: self.who(block, u32::MAX >> (LANES - rows.clamp(1, LANES))),
+                line,
+                at: &at,
+                bytes: 16,
+                reads: !writes,
+                writes,
+                strength: None,
+                same: &|_, _, _, _| false,
+            });
+        });
+    }
+
+    /// What a warp accesses as one, by the instruction that `run` executes on a memory that only takes notes.
+    #[cold]
+    pub(super) fn check_logged(
+        &self,
+        cx: &Context<'_, '_>,
+        space: Space,
+        active: u32,
+        run: impl Fn(&Log) -> Result<(), Fault>,
+    ) {
+        let line = self.line(cx.grid.program, active.trailing_zeros() as usize);
+        let log = Log::default();
+        if run(&log).is_err() {
+            return;
+        }
+        cx.check(|state, block| {
+            for (address, bytes, writes) in log.0.into_inner() {
+                if let Some(at) = cx.place(state, space, address) {
+                    state.warp_access(self.who(block, active), line, at, bytes, writes);
+                }
+            }
+        });
+    }
+
+    /// One plain access of one lane.
+    pub(super) fn check_lane(&self, cx: &Context<'_, '_>, l: usize, at: (Space, u64), bytes: u64, writes: bool) {
+        let line = self.current_line(cx);
+        cx.check(|state, block| {
+            let mut places = [None; LANES];
+            places[l] = cx.place(state, at.0, at.1);
+            state.step(&Step {
+                who: self.who(block, 1 << l),
+                line,
+                at: &places,
+                bytes,
+                reads: !writes,
+                writes,
+                strength: None,
+                same: &|_, _, _, _| false,
+            });
+        });
+    }
+
+    /// The copy engine reads a tensor map.
+    pub(super) fn check_tensor_map(&self, cx: &Context<'_, '_>, l: usize, address: u64) {
+        let line = self.current_line(cx);
+        cx.check(|state, block| {
+            if let Some(at) = cx.place(state, Space::Generic, address) {
+                state.tensor_map_access(self.who(block, 1 << l), line, at);
+            }
+        });
+    }
+
+    /// Lanes that exit; phases of barriers may end with them.
+    #[cold]
+    pub(super) fn check_exit(&self, cx: &Context<'_, '_>, gone: u32) {
+        let cluster = cx.cluster.barrier.generation;
+        let named = cx.cluster.blocks[cx.block].barriers.iter().map(|b| b.generation());
+        cx.check(|state, block| {
+            state.exit(self.who(block, gone));
+            named
+                .enumerate()
+                .for_each(|(id, generation)| state.settle_named(block, id, generation));
+            state.settle_cluster(block, cluster);
+        });
+    }
+
+    /// Groups of copies that lanes commit or wait for.
+    #[cold]
+    pub(super) fn check_groups(&self, cx: &Context<'_, '_>, transfer: &Transfer, active: u32) {
+        cx.check(|state, block| {
+            let who = self.who(block, active);
+            match transfer {
+                Transfer::Commit => state.commit(who, false),
+                Transfer::BulkCommit => state.commit(who, true),
+                Transfer::Wait(keep) => state.wait_copies(who, false, false, Some(*keep)),
+                Transfer::WaitAll => state.wait_copies(who, false, false, None),
+                Transfer::BulkWait { keep, sources } => state.wait_copies(who, true, *sources, Some(*keep)),
+                _ => {}
+            }
+        });
+    }
+
+    /// What one lane is about to do at an mbarrier, or to a tensor map in memory.
+    #[cold]
+    pub(super) fn check_transfer(&self, cx: &Context<'_, '_>, transfer: &Transfer, l: usize) {
+        let line = self.current_line(cx);
+        let at = |address: &Address| self.address(cx, address, l);
+        match transfer {
+            Transfer::Mbarrier {
+                op,
+                ordered,
+                space,
+                address,
+            } => {
+                let Some(key) = cx.object(resolve(*space, at(address)).1) else {
+                    return;
+                };
+                cx.check(|state, block| {
+                    let who = self.who(block, 1 << l);
+                    let init = matches!(op, MbarrierOp::Init(_) | MbarrierOp::Invalidate);
+                    state.object_access(who, line, (Memory::Shared(key.0), key.1), init);
+                    match op {
+                        MbarrierOp::Init(_) => state.init_object(key),
+                        MbarrierOp::Arrive { .. } => state.arrive_object(who, key, *ordered),
+                        _ => {}
+                    }
+                });
+            }
+            Transfer::ArriveAfterCopies { space, address, .. } => {
+                let Some(key) = cx.object(resolve(*space, at(address)).1) else {
+                    return;
+                };
+                cx.check(|state, block| {
+                    let who = self.who(block, 1 << l);
+                    state.object_access(who, line, (Memory::Shared(key.0), key.1), false);
+                    state.arrive_copies(who, key);
+                });
+            }
+            Transfer::Replace { space, address, .. } => {
+                self.check_lane(cx, l, (*space, at(address)), 128, false);
+                self.check_lane(cx, l, (*space, at(address)), 128, true);
+            }
+            // All lanes copy the same, as one.
+            Transfer::CopyMap { dst, src } if self.lane_is_first(l) => {
+                let source = resolve(Space::Generic, at(src)).1;
+                self.check_lane(cx, l, (Space::Shared, source), 128, false);
+                self.check_lane(cx, l, (Space::Global, at(dst)), 128, true);
+            }
+            _ => {}
+        }
+    }
+
+    fn lane_is_first(&self, l: usize) -> bool {
+        self.mask.trailing_zeros() as usize == l
+    }
+
+    /// What became of an mbarrier after one lane was there.
+    #[cold]
+    pub(super) fn check_arrived(&self, cx: &Context<'_, '_>, transfer: &Transfer, l: usize) {
+        if let Transfer::Mbarrier { space, address, .. } | Transfer::ArriveAfterCopies { space, address, .. } = transfer
+        {
+            let address = resolve(*space, self.address(cx, address, l)).1;
+            cx.cluster.check_object(cx.grid, cx.block, address);
+        }
+    }
+
+    /// A wait at an mbarrier that one lane is through.
+    #[cold]
+    pub(super) fn check_waited(&self, cx: &Context<'_, '_>, l: usize, address: u64, acquires: bool) {
+        let line = self.current_line(cx);
+        let Some(key) = cx.object(address) else { return };
+        cx.check(|state, block| {
+            let who = self.who(block, 1 << l);
+            state.object_access(who, line, (Memory::Shared(key.0), key.1), false);
+            state.leave_object(who, key, acquires);
+        });
+    }
+
+    /// What a product of this warp's warpgroup reads of shared memory.
+    #[cold]
+    pub(super) fn check_product(&self, cx: &Context<'_, '_>, group: usize, number: u64, pieces: &[(u64, usize)]) {
+        let line = self.line(cx.grid.program, 0);
+        cx.check(|state, block| {
+            let pieces = pieces.iter().filter_map(|(address, bytes)| {
+                Some(Piece {
+                    finish: Finish::Small,
+                    writes: false,
+                    at: cx.place(state, Space::Shared, *address)?,
+                    bytes: *bytes as u64,
+                })
+            });
+            let pieces: Vec<(At, u64)> = merge(pieces.collect()).iter().map(|p| (p.at, p.bytes)).collect();
+            state.product(block, group as u32, line, number as u32 + 1, &pieces);
+        });
+    }
+
+    /// A call: the frame's local memory is nobody's yet, but for the arguments.
+    #[cold]
+    pub(super) fn check_call(&self, cx: &Context<'_, '_>, code: &Code, together: u32, base: u32) {
+        cx.check(|state, block| {
+            let who = self.who(block, together);
+            state.local_fresh(who, base.into(), code.local_bytes.into());
+            for formal in &code.params {
+                if let Formal::Memory(offset, bytes) = formal {
+                    state.local_written(who, u64::from(base + offset), (*bytes).into());
+                }
+            }
+        });
+    }
+
+    /// A return with results in the caller's local memory.
+    #[cold]
+    pub(super) fn check_return(&self, cx: &Context<'_, '_>, call: &Call, active: u32, base: u32) {
+        cx.check(|state, block| {
+            for result in &call.results {
+                if let Argument::Memory(offset, bytes) = result {
+                    state.local_written(self.who(block, active), u64::from(base + offset), (*bytes).into());
+                }
+            }
+        });
+    }
+
+    /// A fence.
+    pub(super) fn check_fence(&self, cx: &Context<'_, '_>, fence: Fence, active: u32) {
+        cx.check(|state, block| {
+            let who = self.who(block, active);
+            match fence {
+                Fence::Memory(Strength {
+                    acquires,
+                    releases,
+                    scope,
+                }) => state.fence(who, acquires, releases, scope),
+                Fence::AsyncProxy { shared, global } => {
+                    let orders = [(shared, Order::AsyncShared), (global, Order::AsyncGlobal)];
+                    let orders: Vec<Order> = orders.into_iter().filter(|o| o.0).map(|o| o.1).collect();
+                    state.fence_proxy(who, &orders);
+                }
+                Fence::TensorMap => state.fence_proxy(who, &[Order::TensorMap]),
+                Fence::MbarrierInit => state.fence_proxy(who, &[Order::MbarrierInit]),
+                Fence::Registers => {}
+            }
+        });
+    }
+
+    /// A copy that a lane issues.
+    #[cold]
+    pub(super) fn check_copy(&self, cx: &Context<'_, '_>, completion: Completion, copy: &Copy, l: usize) {
+        let line = self.current_line(cx);
+        cx.check(|state, block| {
+            let who = self.who(block, 1 << l);
+            let footprint = Footprint::of(cx, state, completion, copy);
+            if let Some(excess) = footprint.excess {
+                state.row_end(who, line, excess);
+            }
+            state.copy_signals(who, line, &footprint.signals);
+            state.copy(who, line, footprint.actor, footprint.reduces, &merge(footprint.pieces));
+        });
+    }
+}
+
+/// What a copy touches.
+struct Footprint {
+    actor: Actor,
+    reduces: bool,
+    pieces: Vec<Piece>,
+    signals: Vec<(u32, u64)>,
+    /// Bytes that a tensor store writes past the end of a row.
+    excess: Option<u64>,
+}
+
+impl Footprint {
+    fn of(cx: &Context<'_, '_>, state: &State, completion: Completion, copy: &Copy) -> Self {
+        let mut footprint = Footprint {
+            actor: match copy {
+                Copy::Small { .. } | Copy::Registers { .. } | Copy::Update { .. } => Actor::Copy,
+                Copy::TensorLoad { .. } | Copy::TensorStore { .. } | Copy::TensorReduce { .. } => Actor::Tensor,
+                _ => Actor::Bulk,
+            },
+            reduces: matches!(
+                copy,
+                Copy::Reduce { .. } | Copy::Update { .. } | Copy::TensorReduce { .. }
+            ),
+            pieces: Vec::new(),
+            signals: copy.barriers().filter_map(|b| cx.object(b)).collect(),
+            excess: None,
+        };
+        let first = footprint.signals.first().map(|key| Finish::Object(*key));
+        let (whole, source) = match completion {
+            Completion::Group => (Finish::Small, Finish::Small),
+            Completion::BulkGroup => (Finish::Bulk, Finish::BulkSource),
+            Completion::Barrier => match first {
+                Some(finish) => (finish, finish),
+                None => return footprint,
+            },
+        };
+        let shared = |address: u64| cx.place(state, Space::Shared, address);
+        let mut add = |at: Option<At>, bytes: u64, writes: bool, finish: Finish| {
+            footprint.pieces.extend(at.map(|at| Piece {
+                finish,
+                writes,
+                at,
+                bytes,
+            }));
+        };
+        match copy {
+            Copy::Small {
+                dst,
+                src,
+                space,
+                bytes,
+                total,
+            } => {
+                if *bytes > 0 {
+                    add(cx.place(state, *space, *src), *bytes as u64, false, source);
+                }
+                add(shared(*dst), *total as u64, true, whole);
+            }
+            Copy::Load { src, bytes, targets } => {
+                add(state.global(*src), *bytes, false, source);
+                for (dst, barrier) in targets {
+                    let finish = cx.object(*barrier).map_or(whole, Finish::Object);
+                    add(shared(*dst), *bytes, true, finish);
+                }
+            }
+            Copy::Store { dst, src, bytes, mask } => {
+                add(shared(*src), *bytes, false, source);
+                match mask {
+                    None => add(state.global(*dst), *bytes, true, whole),
+                    Some(mask) => (0..*bytes)
+                        .filter(|i| mask >> (i % 16) & 1 != 0)
+                        .for_each(|i| add(state.global(dst + i), 1, true, whole)),
+                }
+            }
+            Copy::Send { dst, src, bytes, .. } => {
+                add(shared(*src), *bytes, false, source);
+                add(shared(*dst), *bytes, true, whole);
+            }
+            Copy::Reduce {
+                dst,
+                src,
+                bytes,
+                barrier,
+                ..
+            } => {
+                add(shared(*src), *bytes, false, source);
+                let at = if barrier.is_some() {
+                    shared(*dst)
+                } else {
+                    state.global(*dst)
+                };
+                add(at, *bytes, true, whole);
+            }
+            Copy::Registers { dst, data, .. } => add(shared(*dst), data.len() as u64, true, whole),
+            Copy::Update { dst, ty, .. } => add(shared(*dst), super::atomic::bytes(*ty) as u64, true, whole),
+            Copy::TensorLoad {
+                map,
+                mode,
+                coords,
+                targets,
+            } => {
+                for (i, (dst, barrier)) in targets.iter().enumerate() {
+                    let finish = cx.object(*barrier).map_or(whole, Finish::Object);
+                    let (global, image) = (Log::default(), Log::default());
+                    // What the copy refuses it refuses when it happens.
+                    if tma::load(map, *mode, coords, &global, &image, dst & IN_BLOCK).is_err() {
+                        continue;
+                    }
+                    let base = dst & !IN_BLOCK;
+                    for (addr, bytes, _) in image.0.into_inner() {
+                        add(shared(base | addr), bytes, true, finish);
+                    }
+                    if i == 0 {
+                        for (addr, bytes, _) in global.0.into_inner() {
+                            add(state.global(addr), bytes, false, source);
+                        }
+                    }
+                }
+            }
+            Copy::TensorStore { map, mode, coords, src } => {
+                let logs = (Log::default(), Log::default());
+                if tma::store(map, *mode, coords, &logs.0, src & IN_BLOCK, &logs.1).is_ok() {
+                    stored(
+                        state,
+                        logs,
+                        |image| shared(src & !IN_BLOCK | image),
+                        whole,
+                        source,
+                        &mut add,
+                    );
+                    footprint.excess = excess(map, *mode, coords);
+                }
+            }
+            Copy::TensorReduce {
+                map,
+                op,
+                mode,
+                coords,
+                src,
+            } => {
+                let logs = (Log::default(), Log::default());
+                let op: ReduceOp = *op;
+                if tma::reduce(map, op, *mode, coords, &logs.0, src & IN_BLOCK, &logs.1).is_ok() {
+                    stored(
+                        state,
+                        logs,
+                        |image| shared(src & !IN_BLOCK | image),
+                        whole,
+                        source,
+                        &mut add,
+                    );
+                    footprint.excess = excess(map, *mode, coords);
+                }
+            }
+        }
+        footprint
+    }
+}
+
+fn stored(
+    state: &State,
+    (image, global): (Log, Log),
+    shared: impl Fn(u64) -> Option<At>,
+    whole: Finish,
+    source: Finish,
+    add: &mut impl FnMut(Option<At>, u64, bool, Finish),
+) {
+    for (addr, bytes, _) in image.0.into_inner() {
+        add(shared(addr), bytes, false, source);
+    }
+    for (addr, bytes, _) in global.0.into_inner() {
+        add(state.global(addr), bytes, true, whole);
+    }
+}
+
+/// Bytes that a store writes past the end of the tensor's rows, where there are any.
+fn excess(map: &TensorMap, mode: StoreMode, coords: &[i32]) -> Option<u64> {
+    if map.interleave != Interleave::None {
+        return None;
+    }
+    let bits = map.format.global_bits();
+    let row = map.dims.first()? * bits / 8;
+    let start = u64::try_from(*coords.first()?).ok()? * bits / 8;
+    let walk = store_walk(map, mode, coords).ok()?;
+    let end = walk
+        .rows
+        .iter()
+        .filter(|r| !r.valid.is_empty())
+        .map(|r| r.valid.end)
+        .max()?;
+    (start + u64::from(end)).checked_sub(row).filter(|excess| *excess > 0)
+}

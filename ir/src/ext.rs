@@ -194,6 +194,20 @@ pub trait ValueExt<'c>: ValueLike<'c> {
         }
         Some(unsafe { OperationRef::from_raw(mlirOpResultGetOwner(self.to_raw())) })
     }
+    /// The op whose region has the value as a block's argument, and which argument it is; `None` for an op's result.
+    fn argument_of<'a>(&self) -> Option<(OperationRef<'c, 'a>, usize)>
+    where
+        'c: 'a,
+    {
+        unsafe {
+            if !mlirValueIsABlockArgument(self.to_raw()) {
+                return None;
+            }
+            let block = mlirBlockArgumentGetOwner(self.to_raw());
+            let op = OperationRef::from_option_raw(mlirBlockGetParentOperation(block))?;
+            Some((op, mlirBlockArgumentGetArgNumber(self.to_raw()) as usize))
+        }
+    }
     /// The ops that use the value, once for each use.
     fn users<'a>(&self) -> Vec<OperationRef<'c, 'a>>
     where

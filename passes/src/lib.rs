@@ -1,12 +1,17 @@
 //! girih's passes: one file a pass, whose head shows the IR before and after, what it needs and what it refuses.
 //!
 //! [`register`] makes them known by name, to `girih-opt` and to [`pipeline`].
+pub mod allocate_scratch;
 pub mod allocate_shared;
+pub mod assign_layouts;
 pub mod convert_spaces;
 pub mod convert_tile_to_nvvm;
 pub mod expand_tma;
+pub mod known;
+pub mod layout_conversion;
 pub mod pipeline;
 pub mod set_target;
+pub mod vectorize_accesses;
 pub mod verify_target;
 
 /// Registers every pass and pipeline; once for the process.
@@ -17,6 +22,9 @@ pub fn register() {
         register(set_target::SetTarget);
         register(expand_tma::ExpandTma);
         register(verify_target::VerifyTarget);
+        register(assign_layouts::AssignLayouts);
+        register(vectorize_accesses::VectorizeAccesses);
+        register(allocate_scratch::AllocateScratch);
         register(allocate_shared::AllocateShared);
         register(convert_spaces::ConvertSpaces);
         register(convert_tile_to_nvvm::ConvertTileToNvvm);

@@ -188,7 +188,7 @@ func.func private @f(%l: memref<64x64xf32, #tile.local>, %i: index) {
 // -----
 
 func.func private @f(%m: memref<64x64xf32, #tile.shared>, %i: index) {
-  // expected-error@below {{result #0 'result' must be a tensor with a #tile.layout encoding, but is tensor<64x64xf32>}}
+  // expected-error@below {{moves tensor<64x64xf32> between registers and memref<64x64xf32, #tile.shared>; only fragments of instructions, such as #tile.layout<wgmma_d>, lie in shared memory}}
   %0 = tile.load %m[%i, %i] : memref<64x64xf32, #tile.shared> -> tensor<64x64xf32>
   return
 }

@@ -31,7 +31,7 @@ func.func private @f(memref<4xf32, #tile.shared<align = 16, align = 16>>)
 
 // -----
 
-// expected-error@below {{unknown attribute 'tile.distributed'; known: const, generic, global, layout, local, param, reg, shared}}
+// expected-error@below {{unknown attribute 'tile.distributed'; known: blocked, const, generic, global, layout, linear, local, param, reg, shared}}
 func.func private @f(memref<4xf32, #tile.distributed>)
 
 // -----

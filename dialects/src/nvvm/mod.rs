@@ -312,6 +312,9 @@ impl<'c, 'b> Emit<'c, 'b> {
         if t.is_int(1) || t.is_float_type() && t.bit_width() == Some(8) {
             return self.int(8);
         }
+        if t.is_index_type() {
+            return self.int(64);
+        }
         t
     }
     /// A number as it is stored, or a stored number as what it is: truth values are bytes that are 0 or not.
@@ -321,11 +324,17 @@ impl<'c, 'b> Emit<'c, 'b> {
             v
         } else if from.is_int(1) {
             self.zext(v, 8)
+        } else if from.is_index_type() || t.is_index_type() {
+            self.value("arith.index_cast", &[v], t, &[])
         } else if t.is_int(1) {
             self.cmp(Cmp::Ne, v, self.constant(0, from))
         } else {
             self.value("arith.bitcast", &[v], t, &[])
         }
+    }
+    /// A number of type `t` from what [`Emit::storage_type`] of it holds.
+    pub fn from_storage(&self, v: V<'c>, t: Type<'c>) -> V<'c> {
+        self.convert_storage(v, t)
     }
     /// A number as LLVM has it.
     pub fn to_storage(&self, v: V<'c>) -> V<'c> {

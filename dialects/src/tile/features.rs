@@ -2,11 +2,12 @@
 //! has. `tile-verify-target` holds the rows against [`girih_core::target`].
 use super::{
     ops::{
-        bulk, index, kernel, mbarrier, memory, part, sync,
+        bulk, index, kernel, mbarrier, memory, part, reduce, shape, sync,
         tensormap_device::{self, MapField},
         tma::{self, CopySpace, TmaLoad, TmaStore},
         tma_apply,
         tma_modes::{self, TmaPrefetch, TmaReduce},
+        value,
         wgmma::{self, Wgmma},
     },
     types::{MapMode, TensorMapType},
@@ -114,6 +115,15 @@ pub const ROWS: &[(&str, Needs)] = &[
     (wgmma::Wait::DEF.name, Needs::Fixed(&[one(Op::Wgmma)])),
     (sync::Barrier::DEF.name, Needs::Nothing),
     (sync::Fence::DEF.name, Needs::By(fence)),
+    (value::Splat::DEF.name, Needs::Nothing),
+    (value::Iota::DEF.name, Needs::Nothing),
+    (value::ConvertLayout::DEF.name, Needs::Nothing),
+    (value::IsAligned::DEF.name, Needs::Nothing),
+    (shape::ExpandDims::DEF.name, Needs::Nothing),
+    (shape::Broadcast::DEF.name, Needs::Nothing),
+    (shape::Transpose::DEF.name, Needs::Nothing),
+    (reduce::Reduce::DEF.name, Needs::Nothing),
+    (reduce::Yield::DEF.name, Needs::Nothing),
     ("arith.extf", Needs::By(conversion)),
     ("arith.truncf", Needs::By(conversion)),
 ];

@@ -1,7 +1,11 @@
-//! Layouts of register tiles: which thread holds which element in which register. A layout is the encoding of a tensor.
-use super::verify::size_text;
+//! Layouts of register tiles that an instruction prescribes: which thread holds which element in which register. A layout
+//! is the encoding of a tensor; those that passes choose are in [`super::distribution`].
+use super::{
+    distribution::{Distribution, is_distributed},
+    verify::size_text,
+};
 use girih_core::wgmma;
-use girih_ir::{attr_enum, constraint::Constraint, param_attr, prelude::*};
+use girih_ir::{attr_enum, constraint::Constraint, ext::DYNAMIC, param_attr, prelude::*};
 
 attr_enum! {
     /// A layout that an instruction prescribes.
@@ -73,9 +77,15 @@ pub fn layout_of<'c>(t: Type<'c>) -> Option<Layout<'c>> {
 }
 /// Elements of a laid-out tensor that one thread holds.
 pub fn elements_per_thread(t: Type<'_>) -> Option<usize> {
-    layout_of(t)?;
+    if layout_of(t).is_none() {
+        return Distribution::of(t).map(|d| d.registers.len());
+    }
     let n: i64 = t.shape()?.iter().product();
     Some(n as usize / wgmma::THREADS as usize)
+}
+/// Whether a tensor says which thread holds which element.
+pub fn is_laid_out(t: Type<'_>) -> bool {
+    layout_of(t).is_some() || is_distributed(t)
 }
 /// Row and column of element `index` of thread 0. Both layouts are sums of what the thread gives
 /// ([`girih_core::wgmma::accumulator`] at index 0) and what the index gives. `bits` are those of an element.
@@ -103,5 +113,7 @@ pub fn contiguous_elements(fragment: Fragment, bits: u32) -> u32 {
     }
 }
 
-/// A tensor with a layout.
-pub const FRAGMENT: Constraint = Constraint::new("a tensor with a #tile.layout encoding", |t| layout_of(t).is_some());
+/// A tile: a tensor with static sizes, laid out or not yet.
+pub const ANY_TILE: Constraint = Constraint::new("a ranked tensor with static sizes", |t| {
+    t.is_ranked_tensor_type() && t.shape().is_some_and(|s| !s.contains(&DYNAMIC))
+});

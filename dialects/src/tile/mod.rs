@@ -1,16 +1,20 @@
 //! The `tile` dialect: GPU programs on tiles, down to the level at which one op is one instruction.
 //!
 //! Tile values are builtin `tensor`s, memory is builtin `memref`; the state space of the PTX manual is the memref's memory
-//! space ([`spaces`]), and the layout of a register tile is the tensor's encoding ([`layouts`]).
+//! space ([`spaces`]), and the layout of a register tile is the tensor's encoding ([`layouts`], [`distribution`]).
 //!
 //! | file | what |
 //! |---|---|
 //! | [`spaces`] | `#tile.global`, `#tile.shared<swizzle = 128>`, ... |
 //! | [`layouts`] | `#tile.layout<wgmma_d>` |
+//! | [`distribution`] | `#tile.blocked<...>`, `#tile.sliced<...>`, `#tile.linear<...>` |
 //! | [`types`] | `!tile.tensor_map<...>`, `!tile.mbarrier`, `!tile.in_flight<...>` |
 //! | [`ops::kernel`] | kernels, their launch, roles of warps |
 //! | [`ops::index`] | block, thread, warp and lane numbers |
-//! | [`ops::memory`] | shared allocations, slabs, fragments to and from memory |
+//! | [`ops::memory`] | shared allocations, slabs, tiles to and from memory |
+//! | [`ops::value`] | whole tiles as values |
+//! | [`ops::shape`] | tiles in other shapes |
+//! | [`ops::reduce`] | reductions |
 //! | [`ops::part`] | parts of shared memory for tensor copies |
 //! | [`ops::tma`] | tensor maps and copies with them |
 //! | [`ops::tma_apply`] | several copies at once: by opcode, box and steps |
@@ -22,6 +26,7 @@
 //! | [`ops::sync`] | barriers and fences |
 //! | [`features`] | what each op asks of a target |
 //! | [`host`] | what a launch region computes |
+pub mod distribution;
 pub mod features;
 pub mod host;
 pub mod layouts;
@@ -31,7 +36,10 @@ pub mod types;
 pub mod verify;
 
 use girih_ir::{dialect::Dialect, prelude::*};
-use ops::{bulk, index, kernel, mbarrier, memory, part, sync, tensormap_device, tma, tma_apply, tma_modes, wgmma};
+use ops::{
+    bulk, index, kernel, mbarrier, memory, part, reduce, shape, sync, tensormap_device, tma, tma_apply, tma_modes,
+    value, wgmma,
+};
 
 /// The dialect, to be registered.
 pub static TILE: Dialect = Dialect {
@@ -89,6 +97,15 @@ pub static TILE: Dialect = Dialect {
         wgmma::Wait::REGISTRATION,
         sync::Barrier::REGISTRATION,
         sync::Fence::REGISTRATION,
+        value::Splat::REGISTRATION,
+        value::Iota::REGISTRATION,
+        value::ConvertLayout::REGISTRATION,
+        value::IsAligned::REGISTRATION,
+        shape::ExpandDims::REGISTRATION,
+        shape::Broadcast::REGISTRATION,
+        shape::Transpose::REGISTRATION,
+        reduce::Reduce::REGISTRATION,
+        reduce::Yield::REGISTRATION,
     ],
     types: &[
         types::TensorMapType::REGISTRATION,
@@ -107,6 +124,9 @@ pub static TILE: Dialect = Dialect {
         spaces::Sreg::REGISTRATION,
         spaces::Tex::REGISTRATION,
         layouts::Layout::REGISTRATION,
+        distribution::Blocked::REGISTRATION,
+        distribution::Sliced::REGISTRATION,
+        distribution::Linear::REGISTRATION,
     ],
     verify_attribute: Some(verify_attribute),
     dependencies: &["arith", "scf", "memref", "math", "cf", "func"],

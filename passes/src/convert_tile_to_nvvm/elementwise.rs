@@ -2,7 +2,10 @@
 use super::{Matched, refuse};
 use girih_dialects::{
     nvvm::{Emit, V},
-    tile::layouts::{element_offset, elements_per_thread, layout_of},
+    tile::{
+        distribution::is_distributed,
+        layouts::{element_offset, elements_per_thread, is_laid_out, layout_of},
+    },
 };
 use girih_ir::{
     conversion::{Conversion, ConversionRewriter, Operands},
@@ -41,7 +44,7 @@ fn elementwise<'c>(
     rewriter: &ConversionRewriter<'c>,
 ) -> Matched {
     let results = op.result_types();
-    if !op.has_trait(Trait::Elementwise) || results.is_empty() || results.iter().any(|t| layout_of(*t).is_none()) {
+    if !op.has_trait(Trait::Elementwise) || results.is_empty() || results.iter().any(|t| !is_laid_out(*t)) {
         return Err(rewriter.no_match(op, "not elementwise on laid-out tensors"));
     }
     let n = elements_per_thread(results[0]).unwrap_or(0);
@@ -88,13 +91,20 @@ pub(super) fn moved<'c>(op: OperationRef<'c, '_>) -> Option<(Type<'c>, Type<'c>)
         )
     };
     let result = op.result_types().first().copied()?;
-    let expected = places(result)?;
-    let tiles = op
+    let mut tiles = op
         .operand_values()
         .into_iter()
         .map(|v| v.r#type())
         .chain(op.result_types());
+    if is_distributed(result) {
+        return tiles
+            .filter(|t| t.is_ranked_tensor_type() && t.encoding() != result.encoding())
+            .map(|t| (t, result))
+            .next();
+    }
+    let expected = places(result)?;
     tiles
+        .by_ref()
         .filter(|t| places(*t).is_some_and(|p| p != expected))
         .map(|t| (t, result))
         .next()

@@ -161,6 +161,9 @@ fn shared_parts<'c>(e: &Emit<'c, '_>, t: Type<'c>, base: V<'c>, at: &[V<'c>], h:
 /// Lowers the family.
 pub fn patterns(c: &mut Conversion<'_>) {
     lower!(c, Store, |op, operands, rewriter| {
+        if layout_of(op.value().r#type()).is_none() {
+            return Err(rewriter.no_match(op.op(), "no fragment"));
+        }
         let e = Emit::new(rewriter, op.op().location());
         let (tile, memory) = (op.value().r#type(), op.destination().r#type());
         let (h, values) = (held(&e, tile), operands.get(0));
@@ -195,6 +198,9 @@ pub fn patterns(c: &mut Conversion<'_>) {
         Ok(())
     });
     lower!(c, Load, |op, operands, rewriter| {
+        if layout_of(op.result().r#type()).is_none() {
+            return Err(rewriter.no_match(op.op(), "no fragment"));
+        }
         let e = Emit::new(rewriter, op.op().location());
         let (tile, memory) = (op.result().r#type(), op.source().r#type());
         let Some(element) = tile.element_type() else {
@@ -243,7 +249,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
     });
 }
 
-fn zero_of<'c>(e: &Emit<'c, '_>, element: Type<'c>) -> V<'c> {
+pub(super) fn zero_of<'c>(e: &Emit<'c, '_>, element: Type<'c>) -> V<'c> {
     if element.is_float_type() {
         e.constant_float(0.0, element)
     } else {

@@ -19,6 +19,7 @@ use girih_ir::{
     prelude::*,
 };
 
+#[derive(Clone)]
 /// A memref in global memory, unpacked: sizes and strides as i64, in elements.
 pub struct Global<'c> {
     /// Address of the first element.

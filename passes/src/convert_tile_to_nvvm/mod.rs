@@ -27,12 +27,15 @@
 //! past the kernel's shared memory, functions that are no instructions (`math.log`), and ops on laid-out tensors that are not
 //! elementwise. *Numbers* stay what they are: no reassociation, no contraction.
 mod bulk;
+mod distributed;
 mod elementwise;
 mod fragment;
+mod global_tile;
 mod index;
 mod kernel;
 mod mbarrier;
 mod memory;
+mod reduce;
 mod refuse;
 mod roles;
 mod sync;
@@ -84,7 +87,7 @@ impl Pass for ConvertTileToNvvm {
         // What is on the host stays as it is; everything else must lose its tile types.
         let legal = types.clone();
         c.dynamic_op("", move |op| Some(is_host(op) || legal.is_legal_op(&op)));
-        for dialect in ["arith", "math", "memref", "cf", "func"] {
+        for dialect in ["arith", "math", "memref", "cf", "func", "tensor"] {
             let legal = types.clone();
             c.dynamic_dialect(dialect, move |op| Some(is_host(op) || legal.is_legal_op(&op)));
         }
@@ -93,6 +96,9 @@ impl Pass for ConvertTileToNvvm {
         index::patterns(c);
         memory::patterns(c);
         fragment::patterns(c);
+        global_tile::patterns(c);
+        distributed::patterns(c);
+        reduce::patterns(c);
         mbarrier::patterns(c);
         tma::patterns(c);
         bulk::patterns(c);

@@ -1,8 +1,10 @@
 //! What must be told before anything is lowered, because later its place in the source is lost or LLVM gives up.
 use super::elementwise::moved;
 use girih_dialects::tile::{
+    distribution::Distribution,
+    layouts::is_laid_out,
     ops::{kernel::Kernel, memory::Alloc},
-    verify::memref_bytes,
+    verify::{memref_bytes, role_of},
 };
 use girih_ir::{op::OpView, prelude::*};
 
@@ -22,6 +24,7 @@ pub fn check(kernel: Kernel<'_, '_>) -> Res {
                 "computes with 8-bit floats, which only wgmma does; load the numbers as i8, or multiply them with tile.wgmma",
             );
         }
+        laid_out(kernel, op, &mut errors);
         if let Some((from, to)) = moved(op) {
             let m = format!(
                 "takes {from} to {to}, whose threads hold other elements; go through memory with tile.store and tile.load"
@@ -33,6 +36,43 @@ pub fn check(kernel: Kernel<'_, '_>) -> Res {
         }
     }
     errors.result()
+}
+
+/// Every tile says which of the kernel's threads hold it.
+fn laid_out<'c>(kernel: Kernel<'c, '_>, op: OperationRef<'c, '_>, errors: &mut Errors) {
+    let tiles = op
+        .result_types()
+        .into_iter()
+        .chain(op.operand_values().into_iter().map(|v| v.r#type()));
+    for t in tiles.filter(|t| t.is_ranked_tensor_type()) {
+        if !is_laid_out(t) {
+            errors.op(
+                &op,
+                format!("works on {t}, whose layout is not known; run tile-assign-layouts first"),
+            );
+            return;
+        }
+        let Some(d) = Distribution::of(t) else { continue };
+        if d.thread_count() != kernel.threads() as u64 {
+            let m = format!(
+                "works on {t}, which {} threads hold, but the kernel has threads({}); a layout's warps are those of the block",
+                d.thread_count(),
+                kernel.threads()
+            );
+            errors.op(&op, m);
+            return;
+        }
+        if let Some(role) = role_of(op) {
+            errors.op(
+                &op,
+                format!(
+                    "works on {t}, which the whole block holds, but only role '{}' comes here",
+                    role.name
+                ),
+            );
+            return;
+        }
+    }
 }
 
 /// Whether an op of arith or math takes or gives 8-bit floats, other than moving them.
@@ -55,7 +95,9 @@ fn is_byte_float_arithmetic(op: OperationRef<'_, '_>) -> bool {
 /// their own.
 fn no_way_down(op: OperationRef<'_, '_>) -> Option<&'static str> {
     match op.full_name() {
-        "memref.load" | "memref.store" | "memref.dim" | "memref.transpose" | "memref.cast" => None,
+        "tensor.splat" | "memref.load" | "memref.store" | "memref.dim" | "memref.transpose" | "memref.cast" => None,
+        // Of a tile without axes.
+        "tensor.extract" if op.operand_count() == 1 => None,
         "arith.remf" => Some(
             "has no instruction of the GPU, and x - y * trunc(x / y) is wrong for large quotients; write the reduction that \
              your range allows",

@@ -1,6 +1,6 @@
 //! What types become.
 use girih_dialects::tile::{
-    layouts::{elements_per_thread, layout_of},
+    layouts::{elements_per_thread, is_laid_out},
     spaces::{is_global, is_shared_cluster, shared_of},
     types::{InFlightType, TensorMapType},
 };
@@ -95,7 +95,7 @@ pub fn type_converter() -> TypeConverter {
                 None => Converted::Impossible,
             };
         }
-        if layout_of(t).is_some() {
+        if is_laid_out(t) {
             return match (elements_per_thread(t), t.element_type()) {
                 (Some(n), Some(e)) => Converted::To(vec![e; n]),
                 _ => Converted::Impossible,

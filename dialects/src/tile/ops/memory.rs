@@ -1,7 +1,8 @@
 //! Shared allocations and parts of them, and register tiles to and from memory. Single elements are upstream's
 //! `memref.load` and `memref.store`, on any space.
 use super::super::{
-    layouts::FRAGMENT,
+    distribution::is_distributed,
+    layouts::{ANY_TILE, layout_of},
     spaces::{SHARED_MEMREF, Shared, is_global, shared_of},
     types::MBarrierType,
     verify::{
@@ -13,7 +14,7 @@ use super::part::Part;
 use girih_ir::{
     constraint::{Constraint, INDEX},
     ext::DYNAMIC,
-    kind::I64,
+    kind::{AnyAttr, I64},
     op,
     op::{Fold, OpView},
     prelude::*,
@@ -154,28 +155,62 @@ op! {
 }
 
 op! {
-    /// Loads a register tile; its upper left element is at the indices. Each thread of the layout loads what it holds.
-    /// Elements outside a memref in global memory read as zero.
+    /// Loads a tile; its upper left element is at the indices. Each thread of the layout loads what it holds. Elements
+    /// outside a memref in global memory read as `pad`, or as zero.
+    ///
+    /// `vector`, which `tile-vectorize-accesses` finds, is how many neighbours go in one access: so many that lie next to
+    /// each other in memory and in a thread's registers, start at a multiple of their bytes, and lie inside together or
+    /// outside together.
     ///
     /// ```mlir
     /// %m = tile.alloc : memref<64x16xf32, #tile.shared>
     /// %i = arith.constant 0 : index
     /// %v = tile.load %m[%i, %i] : memref<64x16xf32, #tile.shared> -> tensor<64x16xf32, #tile.layout<wgmma_d>>
     /// ```
+    /// ```mlir
+    /// tile.kernel @k(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(128) launch {
+    ///   %c1 = arith.constant 1 : index
+    ///   tile.grid %c1, %c1, %c1
+    /// } body {
+    ///   %c0 = arith.constant 0 : index
+    ///   %v = tile.load %A[%c0, %c0] {pad = 0xFF800000 : f32} : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> tensor<4x1024xf32>
+    /// }
+    /// ```
     pub struct Load = "tile.load" {
         operands { source: one(MEMORY), indices: variadic(INDEX) }
-        results { result: one(FRAGMENT) }
+        results { result: one(ANY_TILE) }
+        attributes {
+            /// What elements outside read as: a number of the element type.
+            pad: optional(AnyAttr),
+            /// Elements of one access.
+            vector: optional(I64),
+        }
         effects [read source]
         format "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)"
         hooks {
-            fn verify(self) -> Res { access(self.op(), self.source().r#type(), self.result().r#type(), &self.indices()) }
+            fn verify(self) -> Res {
+                let mut errors = Errors::default();
+                errors.merge(access(self.op(), self.source().r#type(), self.result().r#type(), &self.indices(), self.vector()));
+                let element = self.result().r#type().element_type();
+                if let Some(pad) = self.pad() {
+                    let t = unsafe { Type::from_raw(girih_ir::mlir_sys::mlirAttributeGetType(pad.to_raw())) };
+                    if Some(t) != element {
+                        errors.op(&self.op(), format!("pad = {pad}, but the tile is {}; write a number of its element type", self.result().r#type()));
+                    }
+                    if layout_of(self.result().r#type()).is_some() {
+                        errors.op(&self.op(), "pads, but fragments of instructions read as zero outside; leave pad out");
+                    }
+                }
+                errors.result()
+            }
         }
     }
 }
 
 op! {
-    /// Stores a register tile; its upper left element goes to the indices. Each thread of the layout stores what it holds.
-    /// Elements outside a memref in global memory are dropped.
+    /// Stores a tile; its upper left element goes to the indices. Each thread of the layout stores what it holds; of
+    /// threads that hold copies, one does. Elements outside a memref in global memory are dropped. `vector` is as in
+    /// `tile.load`.
     ///
     /// ```mlir
     /// %m = tile.alloc : memref<64x16xf32, #tile.shared>
@@ -184,11 +219,14 @@ op! {
     /// tile.store %v, %m[%i, %i] : tensor<64x16xf32, #tile.layout<wgmma_d>>, memref<64x16xf32, #tile.shared>
     /// ```
     pub struct Store = "tile.store" {
-        operands { value: one(FRAGMENT), destination: one(MEMORY), indices: variadic(INDEX) }
+        operands { value: one(ANY_TILE), destination: one(MEMORY), indices: variadic(INDEX) }
+        attributes { vector: optional(I64) }
         effects [write destination]
         format "$value `,` $destination `[` $indices `]` attr-dict `:` type($value) `,` type($destination)"
         hooks {
-            fn verify(self) -> Res { access(self.op(), self.destination().r#type(), self.value().r#type(), &self.indices()) }
+            fn verify(self) -> Res {
+                access(self.op(), self.destination().r#type(), self.value().r#type(), &self.indices(), self.vector())
+            }
         }
     }
 }
@@ -206,10 +244,26 @@ fn leading_indices_inside<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, sha
     }
 }
 
-fn access<'c>(op: OperationRef<'c, 'c>, memory: Type<'c>, tile: Type<'c>, indices: &[Value<'c, 'c>]) -> Res {
+fn access<'c>(
+    op: OperationRef<'c, 'c>,
+    memory: Type<'c>,
+    tile: Type<'c>,
+    indices: &[Value<'c, 'c>],
+    vector: Option<i64>,
+) -> Res {
     let mut errors = Errors::default();
     errors.merge(on_device(op));
-    errors.merge(whole_warpgroups(op));
+    if layout_of(tile).is_some() {
+        errors.merge(whole_warpgroups(op));
+    } else {
+        value_access(op, &mut errors, memory, tile);
+    }
+    if let Some(v) = vector
+        && (!is_distributed(tile) || v <= 0 || !(v as u64).is_power_of_two())
+    {
+        let m = format!("vector = {v} on {tile}; it is a power of two, on tiles that tile-assign-layouts has laid out");
+        errors.op(&op, m);
+    }
     let shape = memory.shape().unwrap_or_default();
     let tile_shape = tile.shape().unwrap_or_default();
     if shape.len() != tile_shape.len() {
@@ -243,6 +297,27 @@ fn access<'c>(op: OperationRef<'c, 'c>, memory: Type<'c>, tile: Type<'c>, indice
         tile_inside(op, &mut errors, memory, &tile_shape, indices);
     }
     errors.result()
+}
+
+/// A tile whose layout passes choose.
+fn value_access<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, memory: Type<'c>, tile: Type<'c>) {
+    if !is_global(memory) {
+        errors.op(
+            &op,
+            format!("moves {tile} between registers and {memory}; only fragments of instructions, such as #tile.layout<wgmma_d>, lie in shared memory"),
+        );
+    }
+    let shape = tile.shape().unwrap_or_default();
+    if !(1..=5).contains(&shape.len()) {
+        errors.op(&op, format!("moves {tile}, but tiles have one to five axes"));
+    }
+    for size in shape.iter().filter(|s| !(**s as u64).is_power_of_two()) {
+        let m = format!(
+            "moves {tile}, but a tile's sizes are powers of two; take {} for {size}: what is outside reads as zero and is not stored",
+            (*size).max(1).cast_unsigned().next_power_of_two()
+        );
+        errors.op(&op, m);
+    }
 }
 
 /// Nothing clips an access to shared memory: the tile must lie inside, as far as that is known.

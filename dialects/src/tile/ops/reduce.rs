@@ -1,0 +1,236 @@
+//! Reductions of tiles along an axis, with a combiner of the programmer's.
+use super::{
+    super::{layouts::ANY_TILE, verify::on_device},
+    value::scratch_effects,
+};
+use girih_ir::{
+    asm::RegionArgument,
+    constraint::ANY,
+    ext::BlockExt,
+    kind::{I64, Kind},
+    op,
+    op::{EffectSink, OpView},
+    prelude::*,
+};
+
+op! {
+    /// Combines all elements along `axis`, which the result does not have. Several tiles of one shape go together: the
+    /// combiner sees an element of each, then another of each, and yields one of each. In what order it is applied is not
+    /// said, so it is associative and commutative (or near enough to it, as floating-point sums are). It is made of ops on
+    /// numbers without regions.
+    ///
+    /// ```mlir
+    /// %c = arith.constant 1.0 : f32
+    /// %x = tile.splat %c : f32 -> tensor<4x1024xf32>
+    /// %sum = tile.reduce %x axis 1 (%a: f32, %b: f32) {
+    ///   %s = arith.addf %a, %b : f32
+    ///   tile.yield %s : f32
+    /// } : tensor<4x1024xf32> -> tensor<4xf32>
+    /// ```
+    pub struct Reduce = "tile.reduce" {
+        operands { sources: variadic(ANY_TILE), scratch: optional(ANY) }
+        results { results: variadic(ANY_TILE) }
+        attributes { axis: required(I64) }
+        regions { combiner: single }
+        effects custom
+        format custom
+        hooks {
+            fn effects(self, sink: &EffectSink) { scratch_effects(self.op(), self.scratch(), sink) }
+            fn verify(self) -> Res { verify_reduce(self) }
+            fn verify_regions(self) -> Res {
+                let sources = self.sources();
+                let elements: Vec<_> = sources.iter().filter_map(|s| s.r#type().element_type()).collect();
+                combiner(self.op(), self.combiner(), &elements)
+            }
+            fn parse(p: &OpParser<'c>) -> Res { parse_with_combiner(p) }
+            fn print(self, p: &Printer) {
+                print_with_combiner(p, self.op(), &self.sources(), self.scratch(), self.axis(), self.combiner(), &self.results());
+            }
+        }
+    }
+}
+
+op! {
+    /// Ends a combiner: what two elements become.
+    ///
+    /// ```mlir
+    /// %c = arith.constant 1 : i32
+    /// %x = tile.splat %c : i32 -> tensor<64xi32>
+    /// %m = tile.reduce %x axis 0 (%a: i32, %b: i32) {
+    ///   %s = arith.maxsi %a, %b : i32
+    ///   tile.yield %s : i32
+    /// } : tensor<64xi32> -> tensor<i32>
+    /// ```
+    pub struct Yield = "tile.yield" {
+        operands { values: variadic(ANY) }
+        traits [Terminator]
+        effects pure
+        format "$values attr-dict `:` type($values)"
+    }
+}
+
+fn verify_reduce<'c>(op: Reduce<'c, 'c>) -> Res {
+    let mut errors = Errors::default();
+    errors.merge(on_device(op.op()));
+    let (sources, results) = (op.sources(), op.results());
+    if sources.is_empty() || sources.len() != results.len() {
+        let m = format!(
+            "reduces {} tiles to {}; one result for each source",
+            sources.len(),
+            results.len()
+        );
+        errors.op(&op.op(), m);
+        return errors.result();
+    }
+    let shape = sources[0].r#type().shape().unwrap_or_default();
+    let axis = op.axis();
+    if !(0..shape.len() as i64).contains(&axis) {
+        errors.op(
+            &op.op(),
+            format!(
+                "axis {axis}, but {} has {} axes, from 0",
+                sources[0].r#type(),
+                shape.len()
+            ),
+        );
+        return errors.result();
+    }
+    let mut left = shape.clone();
+    left.remove(axis as usize);
+    for (s, r) in sources.iter().zip(&results) {
+        let (s, r) = (s.r#type(), r.r#type());
+        if s.shape().as_ref() != Some(&shape) {
+            errors.op(
+                &op.op(),
+                format!(
+                    "reduces {s} together with {}; tiles that go together have one shape",
+                    sources[0].r#type()
+                ),
+            );
+        }
+        if r.shape().as_ref() != Some(&left) || r.element_type() != s.element_type() {
+            errors.op(
+                &op.op(),
+                format!("reduces {s} along axis {axis} to {r}; the result has sizes {left:?} and the same elements"),
+            );
+        }
+    }
+    errors.result()
+}
+
+/// A combiner of tiles with these elements: twice as many arguments, and as many numbers yielded.
+pub(super) fn combiner<'c>(op: OperationRef<'c, 'c>, region: RegionRef<'c, 'c>, elements: &[Type<'c>]) -> Res {
+    let mut errors = Errors::default();
+    let Some(block) = region.entry() else { return Ok(()) };
+    let arguments: Vec<_> = block.argument_values().iter().map(|a| a.r#type()).collect();
+    let expected = [elements, elements].concat();
+    if arguments != expected {
+        errors.op(
+            &op,
+            format!(
+                "its combiner takes {}, but two of each element are {}",
+                list(&arguments),
+                list(&expected)
+            ),
+        );
+    }
+    for inner in block.op_list() {
+        if let Some(y) = inner.cast::<Yield>() {
+            let given: Vec<_> = y.values().iter().map(|v| v.r#type()).collect();
+            if given != elements {
+                errors.op(
+                    &inner,
+                    format!("yields {}, but one of each element is {}", list(&given), list(elements)),
+                );
+            }
+        } else if inner.region_count() > 0 || inner.result_types().iter().any(|t| t.is_ranked_tensor_type()) {
+            errors.op(
+                &inner,
+                "stands in a combiner, which is made of ops on numbers without regions; use arith.select",
+            );
+        }
+    }
+    if block.terminator_op().is_none_or(|t| !t.is::<Yield>()) {
+        errors.op(&op, "its combiner must end with tile.yield");
+    }
+    errors.result()
+}
+
+fn list(types: &[Type<'_>]) -> String {
+    let text: Vec<_> = types.iter().map(|t| t.to_string()).collect();
+    format!("({})", text.join(", "))
+}
+
+/// `%a, %b (scratch %s : T)? axis N (%x: f32, ...) { ... } attr-dict : types -> types`.
+pub(super) fn parse_with_combiner<'c>(p: &OpParser<'c>) -> Res {
+    let mut sources = vec![p.operand()?];
+    while p.optional_token(Token::Comma) {
+        sources.push(p.operand()?);
+    }
+    let scratch = if p.optional_keyword("scratch") {
+        let scratch = p.operand()?;
+        p.token(Token::Colon)?;
+        Some((scratch, p.ty()?))
+    } else {
+        None
+    };
+    p.keyword("axis")?;
+    let axis = p.integer()?;
+    p.set_attribute("axis", I64::to_attribute(&axis, p.context()));
+    p.token(Token::LParen)?;
+    let mut arguments: Vec<RegionArgument<'c>> = vec![p.argument(true)?];
+    while p.optional_token(Token::Comma) {
+        arguments.push(p.argument(true)?);
+    }
+    p.token(Token::RParen)?;
+    p.region(&arguments)?;
+    p.attr_dict()?;
+    p.token(Token::Colon)?;
+    let n = sources.len();
+    for (i, source) in sources.into_iter().enumerate() {
+        if i > 0 {
+            p.token(Token::Comma)?;
+        }
+        let t = p.ty()?;
+        p.resolve(source, t)?;
+    }
+    let scratches = i32::from(scratch.is_some());
+    if let Some((s, t)) = scratch {
+        p.resolve(s, t)?;
+    }
+    let segments = girih_ir::melior::ir::attribute::DenseI32ArrayAttribute::new(p.context(), &[n as i32, scratches]);
+    p.set_attribute("operandSegmentSizes", segments.into());
+    p.token(Token::Arrow)?;
+    p.add_result(p.ty()?);
+    while p.optional_token(Token::Comma) {
+        p.add_result(p.ty()?);
+    }
+    Ok(())
+}
+
+pub(super) fn print_with_combiner<'c>(
+    p: &Printer,
+    op: OperationRef<'c, 'c>,
+    sources: &[Value<'c, 'c>],
+    scratch: Option<Value<'c, 'c>>,
+    axis: i64,
+    region: RegionRef<'c, 'c>,
+    results: &[Value<'c, 'c>],
+) {
+    p.text(" ").operands(sources.iter().copied());
+    if let Some(s) = scratch {
+        p.text(" scratch ").operand(s).text(" : ").ty(s.r#type());
+    }
+    p.text(format!(" axis {axis} ("));
+    let arguments = region.entry().map(|b| b.argument_values()).unwrap_or_default();
+    for (i, a) in arguments.iter().enumerate() {
+        if i > 0 {
+            p.text(", ");
+        }
+        p.argument(*a, true);
+    }
+    p.text(") ").region(region, false, true);
+    p.attr_dict(&op, &["axis", "operandSegmentSizes"]);
+    p.text(" : ").types(sources.iter().map(|s| s.r#type()));
+    p.text(" -> ").types(results.iter().map(|r| r.r#type()));
+}

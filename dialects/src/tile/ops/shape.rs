@@ -1,0 +1,105 @@
+//! Tiles in other shapes: axes of size 1, repetition along them, other orders of axes. No element is computed.
+use super::super::{layouts::ANY_TILE, verify::on_device};
+use girih_ir::{
+    kind::{I64, I64s},
+    op,
+    op::OpView,
+    prelude::*,
+};
+
+op! {
+    /// The same tile with a further axis of size 1.
+    ///
+    /// ```mlir
+    /// %i = tile.iota axis 0 : tensor<64xi32>
+    /// %column = tile.expand_dims %i axis 1 : tensor<64xi32> -> tensor<64x1xi32>
+    /// ```
+    pub struct ExpandDims = "tile.expand_dims" {
+        operands { source: one(ANY_TILE) }
+        results { result: one(ANY_TILE) }
+        attributes { axis: required(I64) }
+        effects pure
+        format "$source `axis` $axis attr-dict `:` type($source) `->` type($result)"
+        hooks {
+            fn verify(self) -> Res {
+                let mut errors = Errors::default();
+                errors.merge(on_device(self.op()));
+                let (from, to) = (self.source().r#type(), self.result().r#type());
+                let mut shape = from.shape().unwrap_or_default();
+                if !(0..=shape.len() as i64).contains(&self.axis()) {
+                    errors.op(&self.op(), format!("axis {}, but {from} with a further one has axes 0 to {}", self.axis(), shape.len()));
+                    return errors.result();
+                }
+                shape.insert(self.axis() as usize, 1);
+                if to.shape() != Some(shape.clone()) || to.element_type() != from.element_type() {
+                    errors.op(&self.op(), format!("makes {to} of {from}; the result has sizes {shape:?} and the same elements"));
+                }
+                errors.result()
+            }
+        }
+    }
+}
+
+op! {
+    /// A tile repeated along its axes of size 1.
+    ///
+    /// ```mlir
+    /// %x = arith.constant dense<1.0> : tensor<64x1xf32>
+    /// %y = tile.broadcast %x : tensor<64x1xf32> -> tensor<64x128xf32>
+    /// ```
+    pub struct Broadcast = "tile.broadcast" {
+        operands { source: one(ANY_TILE) }
+        results { result: one(ANY_TILE) }
+        effects pure
+        format "$source attr-dict `:` type($source) `->` type($result)"
+        hooks {
+            fn verify(self) -> Res {
+                let mut errors = Errors::default();
+                errors.merge(on_device(self.op()));
+                let (from, to) = (self.source().r#type(), self.result().r#type());
+                let (s, r) = (from.shape().unwrap_or_default(), to.shape().unwrap_or_default());
+                let fits = s.len() == r.len() && s.iter().zip(&r).all(|(s, r)| s == r || *s == 1);
+                if !fits || from.element_type() != to.element_type() {
+                    errors.op(&self.op(), format!("makes {to} of {from}; only sizes of 1 change"));
+                }
+                errors.result()
+            }
+        }
+    }
+}
+
+op! {
+    /// A tile with its axes in another order: axis `i` of the result is axis `order[i]` of the source. It moves nothing by
+    /// itself; the layout of the result is that of the source with its axes in that order.
+    ///
+    /// ```mlir
+    /// %x = arith.constant dense<1.0> : tensor<64x128xf32>
+    /// %y = tile.transpose %x order [1, 0] : tensor<64x128xf32> -> tensor<128x64xf32>
+    /// ```
+    pub struct Transpose = "tile.transpose" {
+        operands { source: one(ANY_TILE) }
+        results { result: one(ANY_TILE) }
+        attributes { order: required(I64s) }
+        effects pure
+        format "$source `order` $order attr-dict `:` type($source) `->` type($result)"
+        hooks {
+            fn verify(self) -> Res {
+                let mut errors = Errors::default();
+                errors.merge(on_device(self.op()));
+                let (from, to) = (self.source().r#type(), self.result().r#type());
+                let (s, order) = (from.shape().unwrap_or_default(), self.order());
+                let mut axes = order.clone();
+                axes.sort_unstable();
+                if axes != (0..s.len() as i64).collect::<Vec<_>>() {
+                    errors.op(&self.op(), format!("order {order:?} does not list each of the {} axes of {from} once", s.len()));
+                    return errors.result();
+                }
+                let shape: Vec<i64> = order.iter().map(|a| s[*a as usize]).collect();
+                if to.shape() != Some(shape.clone()) || to.element_type() != from.element_type() {
+                    errors.op(&self.op(), format!("makes {to} of {from}; the result has sizes {shape:?} and the same elements"));
+                }
+                errors.result()
+            }
+        }
+    }
+}

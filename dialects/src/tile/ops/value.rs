@@ -1,0 +1,144 @@
+//! Whole tiles as values: what arith and math do not have. No op of this file says which thread does what; layouts do.
+use super::super::{distribution::is_distributed, layouts::ANY_TILE, spaces::GLOBAL_MEMREF, verify::on_device};
+use girih_ir::{
+    constraint::{ANY, Constraint, I1},
+    kind::I64,
+    op,
+    op::{EffectKind, EffectSink, Fold, OpView},
+    prelude::*,
+};
+
+/// A scalar that a tile can hold.
+pub const NUMBER: Constraint = Constraint::new("a number", |t| t.bit_width().is_some() || t.is_index_type());
+
+/// What an op does to its scratch, if it has some, which is its last operand.
+pub(super) fn scratch_effects<'c>(op: OperationRef<'c, 'c>, scratch: Option<Value<'c, 'c>>, sink: &EffectSink) {
+    if scratch.is_some() {
+        let last = op.operand_count().saturating_sub(1);
+        sink.operand(EffectKind::Write, last);
+        sink.operand(EffectKind::Read, last);
+    }
+}
+
+op! {
+    /// A tile that holds one value everywhere.
+    ///
+    /// ```mlir
+    /// %x = arith.constant 1.0 : f32
+    /// %t = tile.splat %x : f32 -> tensor<64x128xf32>
+    /// ```
+    pub struct Splat = "tile.splat" {
+        operands { value: one(NUMBER) }
+        results { result: one(ANY_TILE) }
+        effects pure
+        format "$value attr-dict `:` type($value) `->` type($result)"
+        hooks {
+            fn verify(self) -> Res {
+                let (value, tile) = (self.value().r#type(), self.result().r#type());
+                if tile.element_type() != Some(value) {
+                    return Diag::op(&self.op(), format!("fills {tile} with {value}; the types must be the same")).report();
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+op! {
+    /// A tile of integers that holds each element's own coordinate along `axis`, from 0.
+    ///
+    /// ```mlir
+    /// %i = tile.iota axis 1 : tensor<64x128xi32>
+    /// ```
+    pub struct Iota = "tile.iota" {
+        results { result: one(ANY_TILE) }
+        attributes { axis: required(I64) }
+        effects pure
+        format "`axis` $axis attr-dict `:` type($result)"
+        hooks {
+            fn verify(self) -> Res {
+                let (t, mut errors) = (self.result().r#type(), Errors::default());
+                let rank = t.shape().unwrap_or_default().len() as i64;
+                if !(0..rank).contains(&self.axis()) {
+                    errors.op(&self.op(), format!("axis {}, but {t} has {rank} axes, from 0", self.axis()));
+                }
+                let integer = t.element_type().is_some_and(|e| !e.is_float_type() && e.bit_width().is_some_and(|b| b >= 8));
+                if !integer {
+                    errors.op(&self.op(), format!("counts in integers of 8 bits or more, but the tile is {t}; convert it with arith.sitofp or the like"));
+                }
+                errors.result()
+            }
+        }
+    }
+}
+
+op! {
+    /// The same tile in another layout. `tile-assign-layouts` puts it where two ops want a tile in different layouts; it
+    /// becomes nothing, moves between registers, shuffles within warps, or a way through shared memory (`scratch`, which
+    /// `tile-allocate-scratch` gives it).
+    ///
+    /// ```mlir
+    /// %a = tile.iota axis 0 : tensor<32x32xi32, #tile.blocked<per_thread = [1, 4], lanes = [4, 8], warps = [4, 1]>>
+    /// %b = tile.convert_layout %a : tensor<32x32xi32, #tile.blocked<per_thread = [1, 4], lanes = [4, 8], warps = [4, 1]>> -> tensor<32x32xi32, #tile.blocked<per_thread = [4, 1], lanes = [8, 4], warps = [1, 4], order = [0, 1]>>
+    /// ```
+    pub struct ConvertLayout = "tile.convert_layout" {
+        operands { source: one(ANY_TILE), scratch: optional(ANY) }
+        results { result: one(ANY_TILE) }
+        effects custom
+        format "$source (`scratch` $scratch^ `:` type($scratch) `,`)? attr-dict `:` type($source) `->` type($result)"
+        hooks {
+            fn effects(self, sink: &EffectSink) { scratch_effects(self.op(), self.scratch(), sink) }
+            fn verify(self) -> Res {
+                let (op, mut errors) = (self.op(), Errors::default());
+                errors.merge(on_device(op));
+                let (from, to) = (self.source().r#type(), self.result().r#type());
+                if from.shape() != to.shape() || from.element_type() != to.element_type() {
+                    errors.op(&op, format!("makes {to} of {from}; only the layout may differ"));
+                }
+                for t in [from, to] {
+                    if !is_distributed(t) {
+                        errors.op(&op, format!("converts between #tile.blocked, #tile.sliced and #tile.linear, found {t}"));
+                    }
+                }
+                errors.result()
+            }
+            fn fold(self, _: &[Option<Attribute<'c>>]) -> Option<Vec<Fold<'c, 'c>>> {
+                (self.source().r#type() == self.result().r#type()).then(|| vec![Fold::Value(self.source())])
+            }
+        }
+    }
+}
+
+op! {
+    /// Whether vectors of `by` elements along `axis`, whose stride is 1, can be moved: the memref's address, its strides along
+    /// the other axes and its size along `axis` are multiples of them. The same for all threads.
+    ///
+    /// ```mlir
+    /// tile.kernel @k(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(128) launch {
+    ///   %c1 = arith.constant 1 : index
+    ///   tile.grid %c1, %c1, %c1
+    /// } body {
+    ///   %fast = tile.is_aligned %A axis 1 by 4 : memref<?x?xf32, strided<[?, 1]>, #tile.global>
+    /// }
+    /// ```
+    pub struct IsAligned = "tile.is_aligned" {
+        operands { memory: one(GLOBAL_MEMREF) }
+        results { result: one(I1) }
+        attributes { axis: required(I64), by: required(I64) }
+        effects pure
+        format "$memory `axis` $axis `by` $by attr-dict `:` type($memory)"
+        hooks {
+            fn verify(self) -> Res {
+                let (t, mut errors) = (self.memory().r#type(), Errors::default());
+                let strides = t.strides_and_offset().map(|(s, _)| s).unwrap_or_default();
+                if usize::try_from(self.axis()).ok().and_then(|a| strides.get(a)) != Some(&1) {
+                    errors.op(&self.op(), format!("axis {} of {t} does not have stride 1; vectors lie along one that has", self.axis()));
+                }
+                if self.by() < 1 || !(self.by() as u64).is_power_of_two() {
+                    errors.op(&self.op(), format!("by {}, but vectors have a power of two of elements", self.by()));
+                }
+                errors.result()
+            }
+        }
+    }
+}

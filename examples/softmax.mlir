@@ -1,0 +1,138 @@
+// Y = softmax(X) along rows, in bf16 with f32 inside: whole tiles as values, a row for each block.
+//
+// A row of up to 8192 columns stays in registers between its one load and its one store. Longer rows are read twice: once
+// for their largest element and their sum, which are brought up to date chunk by chunk, once for the result.
+//
+//   girih run examples/softmax.mlir --arg X=randn:bf16[64,1000] --arg Y=poison:bf16[64,1000]
+//
+// RUN: girih run %s --device sim --arg X=randn:bf16[2,8192] --arg Y=poison:bf16[2,8192] | FileCheck %s
+// RUN: girih run %s --device sim --arg X=randn:bf16[3,1001] --arg Y=poison:bf16[3,1001] | FileCheck %s
+// RUN: girih run %s --device sim --arg "X=randn:bf16[2,100;pitch=104]" --arg Y=poison:bf16[2,100] | FileCheck %s
+// RUN: girih run %s --device sim --arg X=randn:bf16[2,9000] --arg Y=poison:bf16[2,9000] | FileCheck %s
+// RUN: girih run %s --device sim --arg X=randn:bf16[1,16391] --arg Y=poison:bf16[1,16391] | FileCheck %s
+// RUN: girih run %s --device sim --arg X=randn:bf16[1,1] --arg Y=poison:bf16[1,1] | FileCheck %s
+// CHECK: softmax: ran on
+// CHECK-NEXT: right: Y:
+
+!matrix = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+
+module attributes {tile.target = "sm_90a"} {
+
+tile.kernel @softmax(%X: !matrix, %Y: !matrix) threads(256) launch {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rows = memref.dim %Y, %c0 : !matrix
+  tile.grid %rows, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8192 = arith.constant 8192 : index
+  %log2e = arith.constant dense<1.44269504> : tensor<1x8192xf32>
+  %one = arith.constant dense<1.0> : tensor<1xf32>
+  %n = memref.dim %X, %c1 : !matrix
+  %row = tile.block_id x
+  %short = arith.cmpi ule, %n, %c8192 : index
+  scf.if %short {
+    %x = tile.load %X[%row, %c0] {pad = 0xFF80 : bf16} : !matrix -> tensor<1x8192xbf16>
+    %xf = arith.extf %x : tensor<1x8192xbf16> to tensor<1x8192xf32>
+    %max = tile.reduce %xf axis 1 (%a: f32, %b: f32) {
+      %m = arith.maximumf %a, %b : f32
+      tile.yield %m : f32
+    } : tensor<1x8192xf32> -> tensor<1xf32>
+    %max1 = tile.expand_dims %max axis 1 : tensor<1xf32> -> tensor<1x1xf32>
+    %maxes = tile.broadcast %max1 : tensor<1x1xf32> -> tensor<1x8192xf32>
+    %below = arith.subf %xf, %maxes : tensor<1x8192xf32>
+    %scaled = arith.mulf %below, %log2e : tensor<1x8192xf32>
+    %e = math.exp2 %scaled : tensor<1x8192xf32>
+    %sum = tile.reduce %e axis 1 (%a: f32, %b: f32) {
+      %s = arith.addf %a, %b : f32
+      tile.yield %s : f32
+    } : tensor<1x8192xf32> -> tensor<1xf32>
+    %inverse = arith.divf %one, %sum : tensor<1xf32>
+    %inverse1 = tile.expand_dims %inverse axis 1 : tensor<1xf32> -> tensor<1x1xf32>
+    %inverses = tile.broadcast %inverse1 : tensor<1x1xf32> -> tensor<1x8192xf32>
+    %yf = arith.mulf %e, %inverses : tensor<1x8192xf32>
+    %y = arith.truncf %yf : tensor<1x8192xf32> to tensor<1x8192xbf16>
+    tile.store %y, %Y[%row, %c0] : tensor<1x8192xbf16>, !matrix
+  } else {
+    %lowest = arith.constant dense<0xFF800000> : tensor<1xf32>
+    %zero = arith.constant dense<0.0> : tensor<1xf32>
+    %log2e_row = arith.constant dense<1.44269504> : tensor<1xf32>
+    %max, %sum = scf.for %j = %c0 to %n step %c8192 iter_args(%m = %lowest, %s = %zero) -> (tensor<1xf32>, tensor<1xf32>) {
+      %x = tile.load %X[%row, %j] {pad = 0xFF80 : bf16} : !matrix -> tensor<1x8192xbf16>
+      %xf = arith.extf %x : tensor<1x8192xbf16> to tensor<1x8192xf32>
+      %chunk_max = tile.reduce %xf axis 1 (%a: f32, %b: f32) {
+        %l = arith.maximumf %a, %b : f32
+        tile.yield %l : f32
+      } : tensor<1x8192xf32> -> tensor<1xf32>
+      %new_max = arith.maximumf %m, %chunk_max : tensor<1xf32>
+      %max1 = tile.expand_dims %new_max axis 1 : tensor<1xf32> -> tensor<1x1xf32>
+      %maxes = tile.broadcast %max1 : tensor<1x1xf32> -> tensor<1x8192xf32>
+      %below = arith.subf %xf, %maxes : tensor<1x8192xf32>
+      %scaled = arith.mulf %below, %log2e : tensor<1x8192xf32>
+      %e = math.exp2 %scaled : tensor<1x8192xf32>
+      %chunk_sum = tile.reduce %e axis 1 (%a: f32, %b: f32) {
+        %t = arith.addf %a, %b : f32
+        tile.yield %t : f32
+      } : tensor<1x8192xf32> -> tensor<1xf32>
+      %fall = arith.subf %m, %new_max : tensor<1xf32>
+      %fall2 = arith.mulf %fall, %log2e_row : tensor<1xf32>
+      %factor = math.exp2 %fall2 : tensor<1xf32>
+      %old_sum = arith.mulf %s, %factor : tensor<1xf32>
+      %new_sum = arith.addf %old_sum, %chunk_sum : tensor<1xf32>
+      scf.yield %new_max, %new_sum : tensor<1xf32>, tensor<1xf32>
+    }
+    %inverse = arith.divf %one, %sum : tensor<1xf32>
+    %inverse1 = tile.expand_dims %inverse axis 1 : tensor<1xf32> -> tensor<1x1xf32>
+    %inverses = tile.broadcast %inverse1 : tensor<1x1xf32> -> tensor<1x8192xf32>
+    %max1 = tile.expand_dims %max axis 1 : tensor<1xf32> -> tensor<1x1xf32>
+    %maxes = tile.broadcast %max1 : tensor<1x1xf32> -> tensor<1x8192xf32>
+    scf.for %j = %c0 to %n step %c8192 {
+      %x = tile.load %X[%row, %j] : !matrix -> tensor<1x8192xbf16>
+      %xf = arith.extf %x : tensor<1x8192xbf16> to tensor<1x8192xf32>
+      %below = arith.subf %xf, %maxes : tensor<1x8192xf32>
+      %scaled = arith.mulf %below, %log2e : tensor<1x8192xf32>
+      %e = math.exp2 %scaled : tensor<1x8192xf32>
+      %yf = arith.mulf %e, %inverses : tensor<1x8192xf32>
+      %y = arith.truncf %yf : tensor<1x8192xf32> to tensor<1x8192xbf16>
+      tile.store %y, %Y[%row, %j] : tensor<1x8192xbf16>, !matrix
+    }
+  }
+}
+
+func.func @softmax_ref(%X: memref<?x?xbf16>, %Y: memref<?x?xbf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rows = memref.dim %X, %c0 : memref<?x?xbf16>
+  %n = memref.dim %X, %c1 : memref<?x?xbf16>
+  %lowest = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %rows step %c1 {
+    %max = scf.for %j = %c0 to %n step %c1 iter_args(%m = %lowest) -> (f32) {
+      %x = memref.load %X[%i, %j] : memref<?x?xbf16>
+      %xf = arith.extf %x : bf16 to f32
+      %l = arith.maximumf %m, %xf : f32
+      scf.yield %l : f32
+    }
+    %sum = scf.for %j = %c0 to %n step %c1 iter_args(%s = %zero) -> (f32) {
+      %x = memref.load %X[%i, %j] : memref<?x?xbf16>
+      %xf = arith.extf %x : bf16 to f32
+      %d = arith.subf %xf, %max : f32
+      %e = math.exp %d : f32
+      %t = arith.addf %s, %e : f32
+      scf.yield %t : f32
+    }
+    scf.for %j = %c0 to %n step %c1 {
+      %x = memref.load %X[%i, %j] : memref<?x?xbf16>
+      %xf = arith.extf %x : bf16 to f32
+      %d = arith.subf %xf, %max : f32
+      %e = math.exp %d : f32
+      %q = arith.divf %e, %sum : f32
+      %y = arith.truncf %q : f32 to bf16
+      memref.store %y, %Y[%i, %j] : memref<?x?xbf16>
+    }
+  }
+  return
+}
+
+}

@@ -1,0 +1,114 @@
+//! The layouts that accesses to global memory want, and what they cost under others.
+use girih_core::layout::Blocked as CoreBlocked;
+use girih_dialects::tile::distribution::{Blocked, Distribution};
+use girih_ir::{ext::DYNAMIC, prelude::*};
+
+/// Bytes that one access of a thread moves at most.
+pub const VECTOR_BYTES: u64 = 16;
+/// Bytes that global memory is read and written in.
+const SECTOR_BYTES: u64 = 32;
+/// Bytes of a row that a warp moves at once where it has other rows to turn to: whole lines, and what is left of the lanes
+/// spreads over enough rows for a transposition to meet no bank conflict.
+const LINE_BYTES: u64 = 128;
+/// Stands for a stride that is not known: rows that share no sector.
+const FAR: u64 = 1 << 20;
+
+/// Axes of a tile from fast to slow in memory. Strides that are not known are taken to grow outwards.
+pub fn order(strides: &[i64]) -> Vec<usize> {
+    let mut axes: Vec<usize> = (0..strides.len()).rev().collect();
+    axes.sort_by_key(|a| match strides[*a] {
+        DYNAMIC => u64::MAX,
+        s => s.unsigned_abs(),
+    });
+    axes
+}
+
+/// A blocked layout of `shape` in which warps move whole lines: vectors along the first axis of `order`, lanes after them up
+/// to a line or as far as there are no other rows, warps along the slowest axes that have room, so that a row stays in as few warps as it can.
+pub fn coalesced<'c>(
+    context: &'c Context,
+    shape: &[i64],
+    order: &[usize],
+    element_bytes: u64,
+    warps: u64,
+) -> Blocked<'c> {
+    let rank = shape.len();
+    let size = |axis: usize| shape[axis].max(1) as u64;
+    let elements: u64 = (0..rank).map(size).product();
+    let fast = order[0];
+    let share = (elements / (warps * 32)).max(1);
+    let vector = (VECTOR_BYTES / element_bytes).max(1).min(size(fast)).min(share);
+    let mut per_thread = vec![1; rank];
+    per_thread[fast] = vector;
+    let mut room: Vec<u64> = (0..rank).map(|a| size(a) / per_thread[a]).collect();
+    let others = elements / size(fast);
+    let along = (LINE_BYTES / (vector * element_bytes))
+        .max(32 / others.min(32))
+        .min(room[fast]);
+    let mut lanes = vec![1; rank];
+    lanes[fast] = along;
+    room[fast] /= along;
+    let slower = fill(32 / along, order[1..].iter().copied(), &mut room, fast);
+    lanes.iter_mut().zip(slower).for_each(|(l, s)| *l *= s);
+    let warps = fill(warps, order.iter().rev().copied(), &mut room, fast);
+    Blocked::of_core(
+        context,
+        &CoreBlocked {
+            per_thread,
+            lanes,
+            warps,
+            order: order.to_vec(),
+        },
+    )
+}
+
+/// Deals `count` out to axes as far as each has room; what is left over goes to `rest`.
+fn fill(count: u64, axes: impl Iterator<Item = usize>, room: &mut [u64], rest: usize) -> Vec<u64> {
+    let mut dealt = vec![1; room.len()];
+    let mut left = count;
+    for axis in axes {
+        let n = left.min(room[axis]);
+        dealt[axis] *= n;
+        room[axis] /= n;
+        left /= n;
+    }
+    dealt[rest] *= left;
+    dealt
+}
+
+/// Sectors that a warp touches under a layout for each that it needs at least, in hundredths: 100 is the best. `strides` in
+/// elements.
+pub fn sector_cost(d: &Distribution, strides: &[i64], element_bytes: u64) -> u64 {
+    let rank = d.shape.len();
+    let stride = |axis: usize| match strides[axis] {
+        DYNAMIC => FAR << (rank - axis),
+        s => s.unsigned_abs(),
+    };
+    let unit = (0..rank).rev().find(|a| strides[*a] == 1);
+    let run = unit
+        .map_or(1, |a| d.run(a) as u64)
+        .min((VECTOR_BYTES / element_bytes).max(1));
+    let mut bytes: Vec<u64> = (0..32u64)
+        .flat_map(|lane| {
+            let mut at = vec![0u32; rank];
+            for (bit, image) in d
+                .threads
+                .iter()
+                .take(5)
+                .enumerate()
+                .filter(|(bit, _)| lane >> bit & 1 == 1)
+            {
+                debug_assert!(bit < 5);
+                at.iter_mut().zip(image).for_each(|(a, i)| *a ^= i);
+            }
+            let first: u64 = at.iter().enumerate().map(|(a, c)| u64::from(*c) * stride(a)).sum();
+            (first..first + run).map(|e| e * element_bytes)
+        })
+        .collect();
+    bytes.sort_unstable();
+    bytes.dedup();
+    let needed = (bytes.len() as u64 * element_bytes).div_ceil(SECTOR_BYTES);
+    let mut sectors: Vec<u64> = bytes.iter().map(|b| b / SECTOR_BYTES).collect();
+    sectors.dedup();
+    sectors.len() as u64 * 100 / needed.max(1)
+}

@@ -1,0 +1,344 @@
+//! Which tiles of a kernel must, or had better, share a layout.
+use girih_dialects::tile::{
+    distribution::{Blocked, Sliced, rank_of},
+    layouts::is_laid_out,
+    ops::{
+        kernel::Kernel,
+        memory::{Load, Store},
+        reduce::Reduce,
+        shape::{Broadcast, ExpandDims, Transpose},
+        value::{Iota, Splat},
+    },
+};
+use girih_ir::{ext::BlockExt, op::Trait, prelude::*};
+use std::collections::BTreeMap;
+
+/// How the layout of one tile follows from another's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// Both are the same.
+    Same,
+    /// The second is the first without this axis.
+    Slice(usize),
+    /// The second is the first with its axes exchanged, by the number of its `tile.transpose` in [`Graph::orders`].
+    Transpose(usize),
+}
+
+/// The tiles of a kernel that have no layout yet, with what relates them.
+#[derive(Default)]
+pub struct Graph<'c> {
+    /// The tiles, in the order of the source.
+    pub tiles: Vec<Value<'c, 'c>>,
+    /// The layout of each, once it is known.
+    pub layouts: Vec<Option<Attribute<'c>>>,
+    /// The orders of transpositions.
+    pub orders: Vec<Vec<i64>>,
+    numbers: BTreeMap<usize, usize>,
+    /// For each tile its neighbours; the flag says whether the relation goes from the tile to the neighbour.
+    edges: Vec<Vec<(usize, Relation, bool)>>,
+}
+
+/// Whether a value is a tile that passes may lay out.
+pub fn is_open(v: Value<'_, '_>) -> bool {
+    let t = v.r#type();
+    t.is_ranked_tensor_type() && !is_laid_out(t)
+}
+
+/// Whether a tile is made anew wherever it is needed rather than moved from layout to layout.
+pub fn is_free(v: Value<'_, '_>) -> bool {
+    v.defining_op().is_some_and(|op| {
+        op.is::<Splat>() || op.is::<Iota>() || matches!(op.full_name(), "arith.constant" | "tensor.splat")
+    })
+}
+
+impl<'c> Graph<'c> {
+    /// The tiles of a kernel's body. An op on tiles that no rule speaks of is an error.
+    pub fn of(kernel: Kernel<'c, 'c>) -> Res<Graph<'c>> {
+        let mut graph = Graph::default();
+        let mut errors = Errors::default();
+        let ops: Vec<_> = kernel
+            .body()
+            .block_list()
+            .iter()
+            .flat_map(|b| b.op_list())
+            .flat_map(|op| op.nested_ops())
+            .collect();
+        for op in &ops {
+            let arguments = (0..op.region_count())
+                .flat_map(|r| op.region_at(r).block_list())
+                .flat_map(|b| b.argument_values());
+            for v in op
+                .result_values()
+                .into_iter()
+                .chain(arguments)
+                .filter(|v| is_open(*v) && !is_free(*v))
+            {
+                graph.numbers.insert(v.to_raw().ptr as usize, graph.tiles.len());
+                graph.tiles.push(v);
+            }
+        }
+        graph.layouts.resize(graph.tiles.len(), None);
+        graph.edges.resize(graph.tiles.len(), vec![]);
+        for op in ops {
+            errors.merge(graph.relate_op(op));
+        }
+        errors.result().map(|()| graph)
+    }
+
+    /// The number of a tile; `None` for those that have a layout and those that are free.
+    pub fn number(&self, v: Value<'c, 'c>) -> Option<usize> {
+        self.numbers.get(&(v.to_raw().ptr as usize)).copied()
+    }
+    /// The layout of a tile, once known.
+    pub fn layout(&self, v: Value<'c, 'c>) -> Option<Attribute<'c>> {
+        match self.number(v) {
+            Some(n) => self.layouts[n],
+            None => v.r#type().encoding(),
+        }
+    }
+
+    fn relate(&mut self, from: Value<'c, 'c>, relation: Relation, to: Value<'c, 'c>) {
+        if let (Some(a), Some(b)) = (self.number(from), self.number(to)) {
+            self.edges[a].push((b, relation, true));
+            self.edges[b].push((a, relation, false));
+        }
+    }
+    fn same(&mut self, values: &[Value<'c, 'c>]) {
+        for pair in values.windows(2) {
+            self.relate(pair[0], Relation::Same, pair[1]);
+        }
+    }
+
+    fn relate_op(&mut self, op: OperationRef<'c, 'c>) -> Res {
+        let (operands, results) = (op.operand_values(), op.result_values());
+        let tiles: Vec<_> = operands
+            .iter()
+            .chain(&results)
+            .copied()
+            .filter(|v| is_open(*v) && !is_free(*v))
+            .collect();
+        if operands.iter().chain(&results).all(|v| !is_open(*v)) || op.is::<Load>() || op.is::<Store>() {
+            return Ok(());
+        }
+        if op.has_trait(Trait::Elementwise) || op.is::<Broadcast>() {
+            self.same(&tiles);
+            return Ok(());
+        }
+        if let Some(reduce) = op.cast::<Reduce>() {
+            let closed: Vec<_> = reduce.sources().into_iter().filter(|v| !is_free(*v)).collect();
+            self.same(&closed);
+            for r in reduce.results() {
+                closed
+                    .iter()
+                    .take(1)
+                    .for_each(|s| self.relate(*s, Relation::Slice(reduce.axis() as usize), r));
+            }
+            self.same(&reduce.results());
+            return Ok(());
+        }
+        if let Some(expand) = op.cast::<ExpandDims>() {
+            self.relate(
+                expand.result(),
+                Relation::Slice(expand.axis() as usize),
+                expand.source(),
+            );
+            return Ok(());
+        }
+        if let Some(transpose) = op.cast::<Transpose>() {
+            let n = self.orders.len();
+            self.orders.push(transpose.order());
+            self.relate(transpose.source(), Relation::Transpose(n), transpose.result());
+            return Ok(());
+        }
+        let arguments = |region: usize| {
+            op.region_at(region)
+                .entry()
+                .map(|b| b.argument_values())
+                .unwrap_or_default()
+        };
+        match op.full_name() {
+            "scf.for" => {
+                for (i, r) in results.iter().enumerate() {
+                    self.same(&[operands[3 + i], arguments(0)[1 + i], *r]);
+                }
+            }
+            "scf.while" => {
+                for (v, a) in operands.iter().zip(arguments(0)) {
+                    self.same(&[*v, a]);
+                }
+                for (a, r) in arguments(1).iter().zip(&results) {
+                    self.same(&[*a, *r]);
+                }
+            }
+            "scf.yield" => {
+                let Some(parent) = op.parent() else { return Ok(()) };
+                let to = match parent.full_name() {
+                    "scf.while" => parent
+                        .region_at(0)
+                        .entry()
+                        .map(|b| b.argument_values())
+                        .unwrap_or_default(),
+                    _ => parent.result_values(),
+                };
+                for (v, r) in operands.iter().zip(to) {
+                    self.same(&[*v, r]);
+                }
+            }
+            "scf.condition" => {
+                let to = op.parent().map(|p| p.result_values()).unwrap_or_default();
+                for (v, r) in operands[1..].iter().zip(to) {
+                    self.same(&[*v, r]);
+                }
+            }
+            "scf.if"
+            | "tensor.extract"
+            | "tile.convert_layout"
+            | "arith.constant"
+            | "tensor.splat"
+            | "tile.splat"
+            | "tile.iota" => {}
+            name => {
+                let m = format!(
+                    "works on tiles, but tile-assign-layouts has no rule for '{name}'; use arith, math, scf and the tile dialect"
+                );
+                return Diag::op(&op, m).report();
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes what follows from an op's operands, or from another of its values, follow: what a loop carries has one layout
+    /// from pass to pass and after it, and results of reductions and transpositions are parts of their source's.
+    pub fn close(&mut self, ops: &[OperationRef<'c, 'c>]) {
+        for op in ops {
+            if let Some(reduce) = op.cast::<Reduce>() {
+                let axis = reduce.axis() as usize;
+                let source = reduce.sources().iter().find_map(|s| self.layout(*s));
+                let first = reduce.results().first().and_then(|r| self.layout(*r));
+                let whole = source.or_else(|| first.and_then(|l| widened(l, axis)));
+                let results: Vec<_> = reduce.results().into_iter().filter_map(|r| self.number(r)).collect();
+                for r in results {
+                    self.layouts[r] = whole.map(|l| sliced(l, axis)).or(self.layouts[r]);
+                }
+                continue;
+            }
+            if let Some(t) = op.cast::<Transpose>() {
+                if let (Some(from), Some(n)) = (self.layout(t.source()), self.number(t.result())) {
+                    self.layouts[n] = transposed(from, &t.order()).or(self.layouts[n]);
+                }
+                continue;
+            }
+            let arguments = |region: usize| {
+                op.region_at(region)
+                    .entry()
+                    .map(|b| b.argument_values())
+                    .unwrap_or_default()
+            };
+            let from = match op.full_name() {
+                "scf.for" => arguments(0).split_off(1),
+                "scf.while" => arguments(1),
+                _ => continue,
+            };
+            for (a, r) in from.into_iter().zip(op.result_values()) {
+                if let (Some(a), Some(r)) = (self.number(a), self.number(r)) {
+                    self.layouts[r] = self.layouts[a];
+                }
+            }
+        }
+    }
+
+    /// Gives a tile a layout, and everything that follows from it to tiles that have none yet.
+    pub fn spread(&mut self, start: usize, layout: Attribute<'c>) {
+        self.layouts[start] = Some(layout);
+        let mut open = std::collections::VecDeque::from([start]);
+        while let Some(n) = open.pop_front() {
+            let Some(from) = self.layouts[n] else { continue };
+            for (to, relation, forward) in self.edges[n].clone() {
+                if self.layouts[to].is_some() {
+                    continue;
+                }
+                if let Some(l) = follow(from, relation, forward, &self.orders) {
+                    self.layouts[to] = Some(l);
+                    open.push_back(to);
+                }
+            }
+        }
+    }
+}
+
+/// The layout at the other end of a relation.
+fn follow<'c>(layout: Attribute<'c>, relation: Relation, forward: bool, orders: &[Vec<i64>]) -> Option<Attribute<'c>> {
+    match (relation, forward) {
+        (Relation::Same, _) => Some(layout),
+        (Relation::Slice(axis), true) => Some(sliced(layout, axis)),
+        (Relation::Slice(axis), false) => widened(layout, axis),
+        (Relation::Transpose(n), true) => transposed(layout, &orders[n]),
+        (Relation::Transpose(n), false) => {
+            let order = &orders[n];
+            let mut back = vec![0; order.len()];
+            order.iter().enumerate().for_each(|(i, a)| back[*a as usize] = i as i64);
+            transposed(layout, &back)
+        }
+    }
+}
+
+/// `layout` with its axes in another order: axis `i` is axis `order[i]` of it. Only blocked layouts have one.
+pub fn transposed<'c>(layout: Attribute<'c>, order: &[i64]) -> Option<Attribute<'c>> {
+    let b = Blocked::of(layout)?;
+    let exchanged = |list: Vec<i64>| order.iter().map(|a| list[*a as usize]).collect::<Vec<_>>();
+    let place = |axis: usize| order.iter().position(|a| *a == axis as i64).unwrap_or(0) as i64;
+    let mut axes: Vec<i64> = b.axes().into_iter().map(place).collect();
+    if axes.iter().rev().copied().eq(0..axes.len() as i64) {
+        axes.clear();
+    }
+    let context = girih_ir::context(layout.context());
+    Some(
+        Blocked::get(
+            context,
+            exchanged(b.per_thread()),
+            exchanged(b.lanes()),
+            exchanged(b.warps()),
+            axes,
+        )
+        .into(),
+    )
+}
+
+/// `layout` without an axis.
+pub fn sliced<'c>(layout: Attribute<'c>, axis: usize) -> Attribute<'c> {
+    let context = girih_ir::context(layout.context());
+    Sliced::get(context, axis as i64, layout).into()
+}
+
+/// A layout whose slice along `axis` is `layout`.
+pub fn widened<'c>(layout: Attribute<'c>, axis: usize) -> Option<Attribute<'c>> {
+    if let Some(s) = Sliced::of(layout).filter(|s| s.axis() == axis as i64) {
+        return Some(s.parent());
+    }
+    let b = Blocked::of(layout)?;
+    let rank = rank_of(layout)?;
+    let wider = |mut list: Vec<i64>| {
+        list.insert(axis, 1);
+        list
+    };
+    let mut order: Vec<i64> = b
+        .axes()
+        .into_iter()
+        .map(|a| if a >= axis { a as i64 + 1 } else { a as i64 })
+        .collect();
+    order.push(axis as i64);
+    if order.iter().rev().copied().eq(0..=rank as i64) {
+        order.clear();
+    }
+    let context = girih_ir::context(layout.context());
+    Some(
+        Blocked::get(
+            context,
+            wider(b.per_thread()),
+            wider(b.lanes()),
+            wider(b.warps()),
+            order,
+        )
+        .into(),
+    )
+}

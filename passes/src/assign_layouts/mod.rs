@@ -1,0 +1,354 @@
+//! `tile-assign-layouts`: says which thread holds which element of every tile.
+//!
+//! ```mlir
+//! %x = tile.load %X[%i] : memref<?xf32, #tile.global> -> tensor<1024xf32>                                    // before
+//! %y = arith.addf %x, %one : tensor<1024xf32>
+//!
+//! %x = tile.load %X[%i] : memref<?xf32, #tile.global> -> tensor<1024xf32, #L>                                // after
+//! %y = arith.addf %x, %one : tensor<1024xf32, #L>
+//! // #L = #tile.blocked<per_thread = [4], lanes = [32], warps = [4]>
+//! ```
+//!
+//! Loads come first, the larger before the smaller: a load gets a layout in which warps move whole sectors, in vectors of 16
+//! bytes, and what is computed from it or with it takes its layout over, through elementwise ops, reductions and loops.
+//! What no load reaches takes the layout that a store wants. A load or store that would touch half as many sectors again as
+//! it needs under the layout that reaches it keeps its own. Where layouts meet that differ, `tile.convert_layout` stands;
+//! constants, splats and iotas are made anew instead.
+//!
+//! *Needs* `threads` of the kernel to be 32 times a power of two. Tensors that have a layout keep it. *Refuses* ops on tiles
+//! for which it has no rule. It gives a remark for each conversion. *Numbers* stay what they are.
+mod anchors;
+mod graph;
+
+use anchors::{coalesced, order, sector_cost};
+use girih_dialects::tile::{
+    distribution::{Distribution, Sliced, is_distributed},
+    ops::{
+        kernel::Kernel,
+        memory::{Load, Store},
+        reduce::Reduce,
+        shape::{Broadcast, ExpandDims, Transpose},
+        value::ConvertLayout,
+    },
+    verify::element_bits,
+};
+use girih_ir::{
+    ext::BlockExt,
+    mlir_sys::*,
+    op::{OpView, Trait},
+    pass::{DialectSource, Pass, PassContext, PassInfo, Statistic},
+    prelude::*,
+    rewrite::{Before, Builder},
+};
+use graph::{Graph, is_free, is_open, sliced, transposed};
+
+/// Sectors touched for each needed, in hundredths, that an access puts up with.
+const TOLERATED_COST: u64 = 150;
+
+/// The pass.
+pub struct AssignLayouts;
+
+impl Pass for AssignLayouts {
+    const INFO: PassInfo = PassInfo {
+        anchor: Some("builtin.module"),
+        statistics: &[
+            Statistic {
+                name: "laid-out",
+                description: "Tiles that were given a layout",
+            },
+            Statistic {
+                name: "conversions",
+                description: "Conversions between layouts",
+            },
+        ],
+        dialects: &[DialectSource::Rust(&girih_dialects::tile::TILE)],
+        ..PassInfo::new(
+            "tile-assign-layouts",
+            "Say which thread holds which element of every tile",
+        )
+    };
+
+    fn run<'c>(&self, module: OperationRef<'c, 'c>, cx: &PassContext<'c>) -> Res {
+        let mut errors = Errors::default();
+        for kernel in module.nested_ops().into_iter().filter_map(|op| op.cast::<Kernel>()) {
+            errors.merge(assign(kernel, cx));
+        }
+        errors.result()
+    }
+}
+
+/// An access to global memory.
+struct Access<'c> {
+    tile: Value<'c, 'c>,
+    strides: Vec<i64>,
+    element_bytes: u64,
+}
+
+impl<'c> Access<'c> {
+    fn of(op: OperationRef<'c, 'c>) -> Option<Access<'c>> {
+        let (tile, memory) = if let Some(load) = op.cast::<Load>() {
+            (load.result(), load.source())
+        } else {
+            let store = op.cast::<Store>()?;
+            (store.value(), store.destination())
+        };
+        let (strides, _) = memory.r#type().strides_and_offset()?;
+        Some(Access {
+            tile,
+            strides,
+            element_bytes: element_bits(tile.r#type())? / 8,
+        })
+    }
+    /// The layout that it wants.
+    fn wanted(&self, warps: u64) -> Attribute<'c> {
+        let t = self.tile.r#type();
+        let context = girih_ir::context(unsafe { ContextRef::from_raw(mlirTypeGetContext(t.to_raw())) });
+        coalesced(
+            context,
+            &t.shape().unwrap_or_default(),
+            &order(&self.strides),
+            self.element_bytes,
+            warps,
+        )
+        .into()
+    }
+    /// Whether it can do with a layout.
+    fn tolerates(&self, layout: Attribute<'c>, warps: u64) -> bool {
+        let shape = self.tile.r#type().shape().unwrap_or_default();
+        let cost = |l| Distribution::new(l, &shape).map(|d| sector_cost(&d, &self.strides, self.element_bytes));
+        match (cost(layout), cost(self.wanted(warps))) {
+            (Some(found), Some(best)) => found * 100 <= best * TOLERATED_COST,
+            _ => false,
+        }
+    }
+}
+
+fn assign<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
+    let body: Vec<_> = kernel
+        .body()
+        .block_list()
+        .iter()
+        .flat_map(|b| b.op_list())
+        .flat_map(|op| op.nested_ops())
+        .collect();
+    let open = |op: &OperationRef<'c, 'c>| op.operand_values().into_iter().chain(op.result_values()).any(is_open);
+    if !body.iter().any(open) {
+        return Ok(());
+    }
+    let threads = kernel.threads();
+    if threads % 32 != 0 || !(threads as u64).is_power_of_two() {
+        let m = format!(
+            "computes with tiles, whose layouts need 32, 64, 128, 256, 512 or 1024 threads, but has threads({threads})"
+        );
+        return Diag::op(&kernel.op(), m).report();
+    }
+    let warps = threads as u64 / 32;
+    let mut graph = Graph::of(kernel)?;
+    spread_from_accesses(&mut graph, &body, warps);
+    graph.close(&body);
+    for (tile, layout) in graph.tiles.iter().zip(&graph.layouts) {
+        if let Some(layout) = layout {
+            set_layout(*tile, *layout);
+        }
+    }
+    cx.count(0, graph.tiles.len() as u64);
+    let mut copies = Copies::default();
+    for op in &body {
+        settle(*op, &graph, warps, &mut copies, cx)?;
+    }
+    // Free tiles that every user has a copy of.
+    for op in body.into_iter().rev() {
+        let results = op.result_values();
+        if results
+            .first()
+            .is_some_and(|r| is_free(*r) && is_open(*r) && r.users().is_empty())
+        {
+            unsafe { mlirOperationDestroy(op.to_raw()) };
+        }
+    }
+    Ok(())
+}
+
+/// Loads, then stores, then whatever is left.
+fn spread_from_accesses<'c>(graph: &mut Graph<'c>, body: &[OperationRef<'c, 'c>], warps: u64) {
+    let accesses = |wanted: &dyn Fn(&OperationRef<'c, 'c>) -> bool| {
+        let mut found: Vec<Access> = body
+            .iter()
+            .filter(|op| wanted(op))
+            .filter_map(|op| Access::of(*op))
+            .collect();
+        let weight = |a: &Access| {
+            let shape = a.tile.r#type().shape().unwrap_or_default();
+            (shape.len(), shape.iter().product::<i64>())
+        };
+        found.sort_by_key(|a| std::cmp::Reverse(weight(a)));
+        found
+    };
+    for load in accesses(&|op| op.is::<Load>()) {
+        let Some(n) = graph.number(load.tile) else { continue };
+        match graph.layouts[n] {
+            Some(l) if load.tolerates(l, warps) => {}
+            Some(_) => graph.layouts[n] = Some(load.wanted(warps)),
+            None => graph.spread(n, load.wanted(warps)),
+        }
+    }
+    for store in accesses(&|op| op.is::<Store>()) {
+        if let Some(n) = graph.number(store.tile).filter(|n| graph.layouts[*n].is_none()) {
+            graph.spread(n, store.wanted(warps));
+        }
+    }
+    for n in 0..graph.tiles.len() {
+        if graph.layouts[n].is_none() {
+            let t = graph.tiles[n].r#type();
+            let shape = t.shape().unwrap_or_default();
+            let axes: Vec<usize> = (0..shape.len()).rev().collect();
+            let bytes = element_bits(t).unwrap_or(32) / 8;
+            let context = girih_ir::context(unsafe { ContextRef::from_raw(mlirTypeGetContext(t.to_raw())) });
+            graph.spread(n, coalesced(context, &shape, &axes, bytes, warps).into());
+        }
+    }
+}
+
+/// `t` with a layout.
+fn laid_out<'c>(t: Type<'c>, layout: Attribute<'c>) -> Type<'c> {
+    let shape = t.shape().unwrap_or_default();
+    let element = t.element_type().unwrap_or(t);
+    // SAFETY: shape and element type are those of a ranked tensor; the layout has its rank.
+    unsafe {
+        Type::from_raw(mlirRankedTensorTypeGet(
+            shape.len() as isize,
+            shape.as_ptr(),
+            element.to_raw(),
+            layout.to_raw(),
+        ))
+    }
+}
+
+fn set_layout<'c>(v: Value<'c, 'c>, layout: Attribute<'c>) {
+    let t = laid_out(v.r#type(), layout);
+    unsafe { mlirValueSetType(v.to_raw(), t.to_raw()) };
+}
+
+/// Free tiles and the layouts that they have been made in.
+type Copies<'c> = Vec<(Value<'c, 'c>, Type<'c>, Value<'c, 'c>)>;
+
+/// Gives an op its operands in the layouts that it needs.
+fn settle<'c>(
+    op: OperationRef<'c, 'c>,
+    graph: &Graph<'c>,
+    warps: u64,
+    copies: &mut Copies<'c>,
+    cx: &PassContext<'c>,
+) -> Res {
+    for (i, v) in op.operand_values().into_iter().enumerate() {
+        if !v.r#type().is_ranked_tensor_type() {
+            continue;
+        }
+        let Some(needed) = needed(op, i, v, graph, warps) else {
+            continue;
+        };
+        if v.r#type().encoding() == Some(needed) {
+            continue;
+        }
+        let to = laid_out(v.r#type(), needed);
+        let at = Before(op);
+        let new = if is_free(v) {
+            match copies.iter().find(|(of, t, _)| *of == v && *t == to) {
+                Some((.., copy)) => *copy,
+                None => {
+                    let copy = free_again(v, to);
+                    copies.push((v, to, copy));
+                    copy
+                }
+            }
+        } else {
+            if !is_distributed(v.r#type()) {
+                continue;
+            }
+            cx.count(1, 1);
+            drop(Diag::remark(
+                &op,
+                format!("takes {} in another layout, {needed}", v.r#type()),
+            ));
+            at.insert(ConvertLayout::build(op.location(), to, v, None)).result0()
+        };
+        unsafe { mlirOperationSetOperand(op.to_raw(), i as isize, new.to_raw()) };
+    }
+    Ok(())
+}
+
+/// A free tile in another layout, made where it was first.
+fn free_again<'c>(v: Value<'c, 'c>, to: Type<'c>) -> Value<'c, 'c> {
+    let op = v.defining_op().expect("free tiles are results");
+    // SAFETY: the clone's result and constant get the same new type.
+    let copy = unsafe {
+        let copy = mlirOperationClone(op.to_raw());
+        mlirValueSetType(mlirOperationGetResult(copy, 0), to.to_raw());
+        let copy = Operation::from_raw(copy);
+        if let Some(value) = copy.attr("value").filter(|a| mlirAttributeIsADenseElements(a.to_raw())) {
+            copy.set_attr(
+                "value",
+                Attribute::from_raw(mlirDenseElementsAttrReshapeGet(value.to_raw(), to.to_raw())),
+            );
+        }
+        copy
+    };
+    Before(op).insert(copy).result0()
+}
+
+/// The layout that an op needs an operand in; `None` where it takes what there is.
+fn needed<'c>(
+    op: OperationRef<'c, 'c>,
+    operand: usize,
+    v: Value<'c, 'c>,
+    graph: &Graph<'c>,
+    warps: u64,
+) -> Option<Attribute<'c>> {
+    let results = op.result_values();
+    let of = |values: &[Value<'c, 'c>], i: usize| values.get(i).and_then(|v| v.r#type().encoding());
+    if op.is::<Store>() {
+        let access = Access::of(op)?;
+        // What was laid out by hand stays.
+        if graph.number(v).is_none() && !is_open(v) {
+            return None;
+        }
+        let own = graph.layout(v).filter(|l| access.tolerates(*l, warps));
+        return own.or_else(|| Some(access.wanted(warps)));
+    }
+    if op.has_trait(Trait::Elementwise) || op.is::<Broadcast>() {
+        return of(&results, 0);
+    }
+    if op.is::<Reduce>() {
+        return Sliced::of(of(&results, 0)?).map(|s| s.parent());
+    }
+    if let Some(expand) = op.cast::<ExpandDims>() {
+        return Some(sliced(of(&results, 0)?, expand.axis() as usize));
+    }
+    if let Some(t) = op.cast::<Transpose>() {
+        let mut back = vec![0; t.order().len()];
+        t.order()
+            .iter()
+            .enumerate()
+            .for_each(|(i, a)| back[*a as usize] = i as i64);
+        return transposed(of(&results, 0)?, &back);
+    }
+    let arguments = |op: OperationRef<'c, 'c>, region: usize| {
+        op.region_at(region)
+            .entry()
+            .map(|b| b.argument_values())
+            .unwrap_or_default()
+    };
+    match op.full_name() {
+        "scf.for" => of(&results, operand.checked_sub(3)?),
+        "scf.while" => of(&arguments(op, 0), operand),
+        "scf.condition" => of(&op.parent()?.result_values(), operand.checked_sub(1)?),
+        "scf.yield" => {
+            let parent = op.parent()?;
+            match parent.full_name() {
+                "scf.while" => of(&arguments(parent, 0), operand),
+                _ => of(&parent.result_values(), operand),
+            }
+        }
+        _ => None,
+    }
+}

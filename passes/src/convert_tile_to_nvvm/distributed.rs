@@ -1,0 +1,398 @@
+//! Ops on tiles whose layout passes chose, register by register: splats, iotas, changes of layout.
+use super::{Matched, group, lower, refuse};
+use crate::layout_conversion::{Plan, Trip, plan};
+use girih_core::layout::Dim;
+use girih_dialects::{
+    nvvm::{Cmp, Emit, V},
+    tile::{
+        distribution::Distribution,
+        layouts::elements_per_thread,
+        ops::{
+            shape::{Broadcast, ExpandDims, Transpose},
+            value::{ConvertLayout, Iota, Splat},
+        },
+        verify::element_bits,
+    },
+};
+use girih_ir::{
+    conversion::{Conversion, ConversionRewriter, Operands},
+    op::OpView,
+    prelude::*,
+};
+
+/// A thread's coordinates in a tile: what its number gives, to be combined with what each register gives.
+pub struct Coordinates<'c> {
+    /// The tile's distribution.
+    pub distribution: Distribution,
+    /// The thread's part for each axis, i32.
+    pub thread: Vec<V<'c>>,
+    disjoint: Vec<bool>,
+}
+
+impl<'c> Coordinates<'c> {
+    /// Those of the running thread.
+    pub fn new(e: &Emit<'c, '_>, distribution: Distribution) -> Self {
+        let rank = distribution.shape.len();
+        let id = e.sreg("tid.x");
+        let thread = (0..rank)
+            .map(|axis| thread_part(e, id, &distribution.threads, axis))
+            .collect();
+        let disjoint = (0..rank).map(|axis| distribution.is_disjoint(axis)).collect();
+        Coordinates {
+            distribution,
+            thread,
+            disjoint,
+        }
+    }
+    /// Coordinate along `axis` of what `register` holds, i32.
+    pub fn at(&self, e: &Emit<'c, '_>, register: usize, axis: usize) -> V<'c> {
+        let own = i64::from(self.distribution.registers[register][axis]);
+        match self.disjoint[axis] {
+            _ if own == 0 => self.thread[axis],
+            true => e.add(self.thread[axis], e.c32(own)),
+            false => e.xor(self.thread[axis], e.c32(own)),
+        }
+    }
+    /// Whether coordinates are the sum of the thread's part and the register's.
+    pub fn is_sum(&self) -> bool {
+        self.disjoint.iter().all(|d| *d)
+    }
+}
+
+/// What the bits of the thread's number give along one axis. Neighbouring bits that go to neighbouring bits go together.
+pub fn thread_part<'c>(e: &Emit<'c, '_>, id: V<'c>, images: &[Vec<u32>], axis: usize) -> V<'c> {
+    let mut sum: Option<V> = None;
+    let mut bit = 0;
+    while bit < images.len() {
+        let image = images[bit][axis];
+        let mut width = 1;
+        while image.is_power_of_two() && bit + width < images.len() && images[bit + width][axis] == image << width {
+            width += 1;
+        }
+        if image != 0 {
+            let field = e.mask(if bit == 0 { id } else { e.shr(id, bit as i64) }, (1 << width) - 1);
+            let term = match image {
+                1 => field,
+                _ if image.is_power_of_two() => e.shl(field, i64::from(image.trailing_zeros())),
+                _ => e.mul(field, e.c32(i64::from(image))),
+            };
+            sum = Some(sum.map_or(term, |s| e.xor(s, term)));
+        }
+        bit += width;
+    }
+    sum.unwrap_or_else(|| e.c32(0))
+}
+
+/// Lowers the family.
+pub fn patterns(c: &mut Conversion<'_>) {
+    lower!(c, Splat, |op, operands, rewriter| {
+        let Some(n) = elements_per_thread(op.result().r#type()) else {
+            return Err(rewriter.no_match(op.op(), "no layout"));
+        };
+        rewriter.replace_multiple(op.op(), &[vec![operands.one(0); n]]);
+        Ok(())
+    });
+    c.pattern("tensor.splat", 1, |op, operands, rewriter| -> Matched {
+        let Some(n) = elements_per_thread(op.result0().r#type()) else {
+            return Err(rewriter.no_match(op, "no layout"));
+        };
+        rewriter.replace_multiple(op, &[vec![operands.one(0); n]]);
+        Ok(())
+    });
+    lower!(c, Iota, |op, _, rewriter| {
+        let t = op.result().r#type();
+        let (Some(d), Some(element)) = (Distribution::of(t), t.element_type()) else {
+            return refuse(
+                op.op(),
+                format!("counts through {t}; only tiles that tile-assign-layouts lays out can be counted through"),
+            );
+        };
+        let e = Emit::new(rewriter, op.op().location());
+        let at = Coordinates::new(&e, d);
+        let axis = op.axis() as usize;
+        let values = (0..at.distribution.registers.len())
+            .map(|r| {
+                let c = at.at(&e, r, axis);
+                match element.bit_width() {
+                    Some(64) => e.zext(c, 64),
+                    bits => e.to_int(c, bits.unwrap_or(32)),
+                }
+            })
+            .collect();
+        rewriter.replace_multiple(op.op(), &[values]);
+        Ok(())
+    });
+    lower!(c, ExpandDims, |op, operands, rewriter| {
+        let axis = op.axis() as usize;
+        let place = move |at: &[u32]| {
+            let mut at = at.to_vec();
+            at.remove(axis);
+            at
+        };
+        moved(op.op(), operands, rewriter, &place)
+    });
+    lower!(c, Broadcast, |op, operands, rewriter| {
+        let shape = op.source().r#type().shape().unwrap_or_default();
+        let place = move |at: &[u32]| {
+            at.iter()
+                .zip(&shape)
+                .map(|(c, size)| if *size == 1 { 0 } else { *c })
+                .collect()
+        };
+        moved(op.op(), operands, rewriter, &place)
+    });
+    lower!(c, Transpose, |op, operands, rewriter| {
+        let order = op.order();
+        let place = move |at: &[u32]| {
+            let mut source = vec![0; at.len()];
+            order.iter().zip(at).for_each(|(axis, c)| source[*axis as usize] = *c);
+            source
+        };
+        moved(op.op(), operands, rewriter, &place)
+    });
+    c.pattern("tensor.extract", 1, |op, operands, rewriter| -> Matched {
+        if operands.is_empty() || operands.get(0).len() != 1 || operands.len() != 1 {
+            return refuse(
+                op,
+                "takes one element of a tile by its place; only a tile without axes gives its number",
+            );
+        }
+        rewriter.replace(op, &[operands.one(0)]);
+        Ok(())
+    });
+    lower!(c, ConvertLayout, |op, operands, rewriter| {
+        let (t, to_type) = (op.source().r#type(), op.result().r#type());
+        let (Some(from), Some(to), Some(element)) = (Distribution::of(t), Distribution::of(to_type), t.element_type())
+        else {
+            return Err(rewriter.no_match(op.op(), "no layout"));
+        };
+        let bytes = element_bits(t).unwrap_or(8) / 8;
+        let plan = match plan(&from, &to, bytes) {
+            Ok(plan) => plan,
+            Err(error) => return refuse(op.op(), format!("cannot be done: {error}")),
+        };
+        let values = operands.get(0);
+        let e = Emit::new(rewriter, op.op().location());
+        let moved: Vec<V> = match plan {
+            Plan::Registers(registers) => registers.into_iter().map(|r| values[r]).collect(),
+            Plan::Lanes { registers, lanes } => {
+                let images: Vec<Vec<u32>> = lanes.into_iter().map(|image| vec![image]).collect();
+                let lane = thread_part(&e, e.mask(e.sreg("tid.x"), 31), &images, 0);
+                registers
+                    .into_iter()
+                    .map(|(r, constant)| {
+                        let from = if constant == 0 {
+                            lane
+                        } else {
+                            e.xor(lane, e.c32(i64::from(constant)))
+                        };
+                        shuffle(&e, values[r], from, "idx")
+                    })
+                    .collect()
+            }
+            Plan::Shared(trip) => {
+                let scratch = group(op.op(), ConvertLayout::DEF, operands, "scratch");
+                let Some(scratch) = scratch.first() else {
+                    return refuse(
+                        op.op(),
+                        "moves between warps, which needs scratch; run tile-allocate-scratch first",
+                    );
+                };
+                through_shared(&e, values, element, bytes, &from, &to, &trip, *scratch)
+            }
+        };
+        rewriter.replace_multiple(op.op(), &[moved]);
+        Ok(())
+    });
+}
+
+/// An op whose result holds in each register what a register of the same thread held: `place` gives an element's
+/// coordinates in the source.
+fn moved<'c>(
+    op: OperationRef<'c, 'c>,
+    operands: &Operands<'c, '_>,
+    rewriter: &ConversionRewriter<'c>,
+    place: &dyn Fn(&[u32]) -> Vec<u32>,
+) -> Matched {
+    let (Some(from), Some(to)) = (
+        op.operand_values().first().and_then(|v| Distribution::of(v.r#type())),
+        Distribution::of(op.result0().r#type()),
+    ) else {
+        return Err(rewriter.no_match(op, "no layout"));
+    };
+    let same_threads =
+        from.threads.len() == to.threads.len() && from.threads.iter().zip(&to.threads).all(|(f, t)| *f == place(t));
+    let registers: Option<Vec<usize>> = to
+        .registers
+        .iter()
+        .map(|at| from.registers.iter().position(|f| *f == place(at)))
+        .collect();
+    let (true, Some(registers)) = (same_threads, registers) else {
+        let m = format!(
+            "takes {} to {}, whose threads hold other elements; convert one of them with tile.convert_layout",
+            op.operand_values()[0].r#type(),
+            op.result0().r#type()
+        );
+        return refuse(op, m);
+    };
+    let values = operands.get(0);
+    rewriter.replace_multiple(op, &[registers.into_iter().map(|r| values[r]).collect::<Vec<_>>()]);
+    Ok(())
+}
+
+/// Where the elements that a thread holds lie in a list of all elements of a tile.
+pub struct Held<'c> {
+    thread: V<'c>,
+    registers: Vec<u32>,
+    disjoint: bool,
+}
+
+impl<'c> Held<'c> {
+    /// In a row-major list.
+    pub fn new(e: &Emit<'c, '_>, d: &Distribution) -> Self {
+        let flat = |at: &[u32]| at.iter().zip(&d.shape).fold(0, |n, (c, size)| n * *size as u32 + c);
+        let threads: Vec<Vec<u32>> = d.threads.iter().map(|image| vec![flat(image)]).collect();
+        Held::of(e, threads, d.registers.iter().map(|at| flat(at)).collect())
+    }
+    fn of(e: &Emit<'c, '_>, threads: Vec<Vec<u32>>, registers: Vec<u32>) -> Self {
+        let all = |list: &mut dyn Iterator<Item = u32>| list.fold(0, |a, b| a | b);
+        let disjoint = all(&mut threads.iter().map(|t| t[0])) & all(&mut registers.iter().copied()) == 0;
+        Held {
+            thread: thread_part(e, e.sreg("tid.x"), &threads, 0),
+            registers,
+            disjoint,
+        }
+    }
+    /// Offset of what a register holds, in elements, i32.
+    pub fn offset(&self, e: &Emit<'c, '_>, register: usize) -> V<'c> {
+        let own = i64::from(self.registers[register]);
+        match self.disjoint {
+            _ if own == 0 => self.thread,
+            true => e.add(self.thread, e.c32(own)),
+            false => e.xor(self.thread, e.c32(own)),
+        }
+    }
+    /// Its address in shared memory.
+    fn pointer(&self, e: &Emit<'c, '_>, base: V<'c>, register: usize, bytes: i64) -> V<'c> {
+        if self.disjoint {
+            return element_pointer(e, base, self.thread, bytes, i64::from(self.registers[register]) * bytes);
+        }
+        element_pointer(e, base, self.offset(e, register), bytes, 0)
+    }
+}
+
+/// Address of element `index` (i32) of a list at `base + start` bytes.
+pub fn element_pointer<'c>(e: &Emit<'c, '_>, base: V<'c>, index: V<'c>, bytes: i64, start: i64) -> V<'c> {
+    let at = if bytes == 1 {
+        index
+    } else {
+        e.shl(index, i64::from(bytes.trailing_zeros()))
+    };
+    e.byte_offset_by(e.byte_offset(base, at), start)
+}
+
+/// A tile through shared memory: stored as `from` has it, loaded as `to` wants it, a barrier between.
+#[allow(clippy::too_many_arguments)]
+fn through_shared<'c>(
+    e: &Emit<'c, '_>,
+    values: &[V<'c>],
+    element: Type<'c>,
+    bytes: u64,
+    from: &Distribution,
+    to: &Distribution,
+    trip: &Trip,
+    scratch: V<'c>,
+) -> Vec<V<'c>> {
+    let place = |d: &Distribution| -> Option<(Held<'c>, usize)> {
+        let places = d.linear.then(&trip.offsets).ok()?;
+        let image = |dim, bit| {
+            places
+                .image(dim, bit)
+                .and_then(|i| i.first().map(|(_, v)| *v as u32))
+                .unwrap_or(0)
+        };
+        let threads = [Dim::Lane, Dim::Warp]
+            .into_iter()
+            .flat_map(|dim| (0..places.input_bits(dim)).map(move |bit| (dim, bit)))
+            .map(|(dim, bit)| vec![image(dim, bit)])
+            .collect();
+        let registers = (0..d.registers.len() as u64)
+            .map(|r| places.coordinate(&[(Dim::Register, r)], Dim::Offset) as u32)
+            .collect();
+        let run = places.contiguity(Dim::Register, Dim::Offset).min(16 / bytes).max(1) as usize;
+        Some((Held::of(e, threads, registers), run))
+    };
+    let (Some((store, store_run)), Some((load, load_run))) = (place(from), place(to)) else {
+        return vec![];
+    };
+    let write = |e: &Emit<'c, '_>| {
+        for (i, part) in values.chunks(store_run).enumerate() {
+            let pointer = store.pointer(e, scratch, i * store_run, bytes as i64);
+            e.store(part, pointer, bytes * store_run as u64);
+        }
+    };
+    match from.copy_bits() as i64 {
+        0 => write(e),
+        copies => {
+            let speaks = e.cmp(Cmp::Eq, e.mask(e.sreg("tid.x"), copies), e.c32(0));
+            e.if_then(speaks, |e| write(&e));
+        }
+    }
+    e.barrier(None, None);
+    (0..to.registers.len())
+        .step_by(load_run)
+        .flat_map(|r| {
+            e.load_many(
+                load.pointer(e, scratch, r, bytes as i64),
+                load_run,
+                element,
+                bytes * load_run as u64,
+            )
+        })
+        .collect()
+}
+
+/// What lane `lane ^ mask` has.
+pub fn shuffle_xor<'c>(e: &Emit<'c, '_>, v: V<'c>, mask: i64) -> V<'c> {
+    shuffle(e, v, e.c32(mask), "bfly")
+}
+
+/// `shfl.sync` of a number of any width.
+pub fn shuffle<'c>(e: &Emit<'c, '_>, v: V<'c>, lane: V<'c>, kind: &str) -> V<'c> {
+    let t = v.r#type();
+    let one = |word: V<'c>| {
+        let kind = e.attr(&format!("#nvvm<shfl_kind {kind}>"));
+        e.value(
+            "nvvm.shfl.sync",
+            &[e.c32(-1), word, lane, e.c32(31)],
+            word.r#type(),
+            &[("kind", kind)],
+        )
+    };
+    if t.is_int(32) || t.is_float_type() && t.bit_width() == Some(32) {
+        return one(v);
+    }
+    let stored = e.to_storage(v);
+    let stored_type = stored.r#type();
+    let bits = stored_type.bit_width().unwrap_or(64);
+    let raw = if stored_type.is_float_type() {
+        e.bitcast(stored, e.int(bits))
+    } else {
+        stored
+    };
+    let raw = match bits {
+        64 => {
+            let halves = e.unpack(e.bitcast(raw, e.vector(2, e.i32_type())), 2, e.i32_type());
+            let halves: Vec<V> = halves.into_iter().map(one).collect();
+            e.bitcast(e.pack(&halves), e.int(64))
+        }
+        32 => one(raw),
+        _ => e.to_int(one(e.zext(raw, 32)), bits),
+    };
+    let stored = if stored_type.is_float_type() {
+        e.bitcast(raw, stored_type)
+    } else {
+        raw
+    };
+    e.from_storage(stored, t)
+}

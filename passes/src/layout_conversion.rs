@@ -1,0 +1,176 @@
+//! How a tile goes from one layout to another, and where its elements lie on the way through shared memory.
+//!
+//! The place in shared memory is chosen among row-major orders with an exclusive or on top, which the layout algebra counts
+//! bank conflicts of exactly: fewest wavefronts for the store and the load together, then fewest accesses.
+use girih_core::layout::{self, BankCount, Dim, LayoutError, LinearLayout, Movement, cute_swizzle, shared_bank_count};
+use girih_dialects::tile::distribution::Distribution;
+
+/// Banks of shared memory, as bits.
+const BANK_BITS: u32 = 5;
+
+/// A way from one layout to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Plan {
+    /// For each register of the destination the register of the source, in the same thread.
+    Registers(Vec<usize>),
+    /// For each register of the destination the register of the source and what the lane's number is combined with, by
+    /// exclusive or; `lanes` gives what each bit of the destination's lane contributes to the source's.
+    Lanes {
+        /// (register of the source, constant part of the lane).
+        registers: Vec<(usize, u32)>,
+        /// Images of the lane's bits.
+        lanes: Vec<u32>,
+    },
+    /// Through shared memory.
+    Shared(Trip),
+}
+
+/// A way through shared memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trip {
+    /// Coordinates to offset, in elements.
+    pub offsets: LinearLayout,
+    /// Cost of the store.
+    pub store: BankCount,
+    /// Cost of the load.
+    pub load: BankCount,
+    /// Bytes of shared memory.
+    pub bytes: u64,
+}
+
+impl Trip {
+    /// Wavefronts more than without any conflict.
+    pub fn excess(&self) -> u64 {
+        self.store.wavefronts + self.load.wavefronts - self.store.ideal - self.load.ideal
+    }
+}
+
+/// The way from `from` to `to` for elements of `element_bytes`.
+pub fn plan(from: &Distribution, to: &Distribution, element_bytes: u64) -> Result<Plan, LayoutError> {
+    let conversion = layout::conversion(&from.linear, &to.linear)?;
+    let registers = to.registers.len() as u64;
+    let source = |register: u64, lane: u64, dim: Dim| {
+        conversion
+            .source
+            .coordinate(&[(Dim::Register, register), (Dim::Lane, lane)], dim)
+    };
+    let lane_moves_registers = (0..5).any(|bit| source(0, 1 << bit, Dim::Register) != 0);
+    Ok(match conversion.movement {
+        Movement::None => Plan::Registers((0..registers as usize).collect()),
+        Movement::Registers => Plan::Registers((0..registers).map(|r| source(r, 0, Dim::Register) as usize).collect()),
+        Movement::Lanes if !lane_moves_registers => Plan::Lanes {
+            registers: (0..registers)
+                .map(|r| (source(r, 0, Dim::Register) as usize, source(r, 0, Dim::Lane) as u32))
+                .collect(),
+            lanes: (0..5).map(|bit| source(0, 1 << bit, Dim::Lane) as u32).collect(),
+        },
+        _ => Plan::Shared(trip(from, to, element_bytes)?),
+    })
+}
+
+fn trip(from: &Distribution, to: &Distribution, element_bytes: u64) -> Result<Trip, LayoutError> {
+    let rank = from.shape.len();
+    let fast_first = |d: &Distribution| {
+        let mut axes: Vec<usize> = (0..rank).rev().collect();
+        axes.sort_by_key(|a| std::cmp::Reverse(d.run(*a)));
+        axes
+    };
+    let bits: u32 = from.shape.iter().map(|s| s.ilog2()).sum();
+    let mut best: Option<Trip> = None;
+    for order in [fast_first(from), fast_first(to)] {
+        let plain = in_order(&from.shape, &order)?;
+        for swizzle in swizzles(bits, element_bytes) {
+            let offsets = plain.then(&swizzle)?;
+            let store = shared_bank_count(&from.linear, &offsets, element_bytes, None)?;
+            let load = shared_bank_count(&to.linear, &offsets, element_bytes, None)?;
+            let trip = Trip {
+                offsets,
+                store,
+                load,
+                bytes: element_bytes << bits,
+            };
+            let cost = |t: &Trip| {
+                (
+                    t.store.wavefronts + t.load.wavefronts,
+                    t.store.accesses + t.load.accesses,
+                )
+            };
+            if best.as_ref().is_none_or(|b| cost(&trip) < cost(b)) {
+                best = Some(trip);
+            }
+        }
+    }
+    best.ok_or(LayoutError::Incomplete)
+}
+
+/// Coordinates to offset, the axes of `order` from fast to slow.
+fn in_order(shape: &[i64], order: &[usize]) -> Result<LinearLayout, LayoutError> {
+    let forward = order.iter().try_fold(LinearLayout::unit(), |l, axis| {
+        l.product(&LinearLayout::identity(
+            Dim::Offset,
+            Dim::Axis(*axis as u8),
+            shape[*axis].ilog2(),
+        ))
+    })?;
+    forward.invert()
+}
+
+/// Permutations of offsets to try: none first, then exclusive ors of up to all banks.
+fn swizzles(bits: u32, element_bytes: u64) -> Vec<LinearLayout> {
+    let mut found = vec![LinearLayout::identity(Dim::Offset, Dim::Offset, bits)];
+    let word = 2u32.saturating_sub(element_bytes.ilog2());
+    let row = BANK_BITS + word.max(2u32.saturating_sub(element_bytes.ilog2()));
+    for width in 1..=BANK_BITS {
+        for low in 0..=row.saturating_sub(width) {
+            for shift in width..bits {
+                if let Ok(l) = cute_swizzle(width, low, shift, bits) {
+                    found.push(l);
+                }
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use girih_core::layout::Blocked;
+
+    fn distribution(
+        per_thread: [u64; 2],
+        lanes: [u64; 2],
+        warps: [u64; 2],
+        order: [usize; 2],
+        shape: [i64; 2],
+    ) -> Distribution {
+        let blocked = Blocked {
+            per_thread: per_thread.to_vec(),
+            lanes: lanes.to_vec(),
+            warps: warps.to_vec(),
+            order: order.to_vec(),
+        };
+        let sizes = shape.map(|s| s as u64);
+        Distribution::of_linear(&blocked.layout(&sizes).expect("legal"), &shape).expect("a tile")
+    }
+
+    #[test]
+    fn transpositions_have_no_conflicts() {
+        for (bytes, vector) in [(1, 16), (2, 8), (4, 4), (8, 2)] {
+            let along = (64 / vector).min(8);
+            let rows = distribution([1, vector], [32 / along, along], [4, 1], [1, 0], [64, 64]);
+            let columns = distribution([vector, 1], [along, 32 / along], [1, 4], [0, 1], [64, 64]);
+            let Ok(Plan::Shared(trip)) = plan(&rows, &columns, bytes) else {
+                panic!("elements must cross warps");
+            };
+            assert!(trip.offsets.is_bijective());
+            assert_eq!(
+                trip.excess(),
+                0,
+                "{bytes} bytes: store {:?}, load {:?}",
+                trip.store,
+                trip.load
+            );
+        }
+    }
+}

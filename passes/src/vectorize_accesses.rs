@@ -1,0 +1,233 @@
+//! `tile-vectorize-accesses{guard=true}`: how many neighbours each access of a tile moves at once.
+//!
+//! ```mlir
+//! %x = tile.load %X[%i] : memref<?xf32, #tile.global> -> tensor<1024xf32, #L>                                // before
+//! tile.store %x, %Y[%i] : ...
+//!
+//! %a = tile.is_aligned %X axis 0 by 4 : memref<?xf32, #tile.global>                                          // after
+//! %b = tile.is_aligned %Y axis 0 by 4 : memref<?xf32, #tile.global>
+//! %fast = arith.andi %a, %b : i1
+//! scf.if %fast {
+//!   %x = tile.load %X[%i] {vector = 4 : i64} : memref<?xf32, #tile.global> -> tensor<1024xf32, #L>
+//!   tile.store %x, %Y[%i] {vector = 4 : i64} : ...
+//! } else {
+//!   %x = tile.load %X[%i] : memref<?xf32, #tile.global> -> tensor<1024xf32, #L>
+//!   tile.store %x, %Y[%i] : ...
+//! }
+//! ```
+//!
+//! A thread moves up to 16 bytes at once: neighbours in its registers along the axis whose stride is 1, where the index along
+//! it is a known multiple of their number. That rows start at such multiples, and that sizes are, is known of static sizes
+//! and strides; of the others, and of addresses, the kernel asks once, when it starts, and has a body for either answer.
+//!
+//! *Needs* `tile-assign-layouts` to have run. With `guard=false` nothing is asked, and vectors are used only where all is
+//! known. A kernel whose body is several blocks is not split, which a remark says. *Numbers* stay what they are.
+use crate::known::known_multiple;
+use girih_dialects::tile::{
+    distribution::Distribution,
+    ops::{
+        kernel::Kernel,
+        memory::{Load, Store},
+        value::IsAligned,
+    },
+    spaces::is_global,
+    verify::element_bits,
+};
+use girih_ir::{
+    ext::BlockExt,
+    kind::{I64, Kind},
+    melior::ir::{operation::OperationBuilder, r#type::IntegerType},
+    mlir_sys::*,
+    pass::{DialectSource, OptionDef, OptionDefault, Pass, PassContext, PassInfo, Statistic},
+    prelude::*,
+    rewrite::{Before, Builder},
+};
+
+/// Bytes that one access of a thread moves at most.
+const VECTOR_BYTES: u64 = 16;
+
+/// The pass.
+pub struct VectorizeAccesses;
+
+impl Pass for VectorizeAccesses {
+    const INFO: PassInfo = PassInfo {
+        anchor: Some("builtin.module"),
+        options: &[OptionDef {
+            name: "guard",
+            description: "Ask when the kernel starts for what is not known",
+            default: OptionDefault::Bool(true),
+        }],
+        statistics: &[Statistic {
+            name: "vectorized",
+            description: "Accesses that move several elements at once",
+        }],
+        dialects: &[
+            DialectSource::Rust(&girih_dialects::tile::TILE),
+            DialectSource::Upstream(mlirGetDialectHandle__scf__),
+            DialectSource::Upstream(mlirGetDialectHandle__arith__),
+        ],
+        ..PassInfo::new(
+            "tile-vectorize-accesses",
+            "Find how many elements each access of a tile moves at once",
+        )
+    };
+
+    fn run<'c>(&self, module: OperationRef<'c, 'c>, cx: &PassContext<'c>) -> Res {
+        for kernel in module.nested_ops().into_iter().filter_map(|op| op.cast::<Kernel>()) {
+            vectorize(kernel, cx);
+        }
+        Ok(())
+    }
+}
+
+/// An access that vectors would serve.
+struct Candidate<'c> {
+    op: OperationRef<'c, 'c>,
+    memory: Value<'c, 'c>,
+    axis: usize,
+    vector: i64,
+}
+
+fn candidate<'c>(op: OperationRef<'c, 'c>) -> Option<Candidate<'c>> {
+    let (tile, memory, indices, given) = if let Some(load) = op.cast::<Load>() {
+        (load.result(), load.source(), load.indices(), load.vector())
+    } else {
+        let store = op.cast::<Store>()?;
+        (store.value(), store.destination(), store.indices(), store.vector())
+    };
+    let distribution = Distribution::of(tile.r#type())?;
+    let (strides, _) = memory.r#type().strides_and_offset()?;
+    let axis = (0..strides.len()).rev().find(|a| strides[*a] == 1)?;
+    let bytes = element_bits(tile.r#type())? / 8;
+    let run = (distribution.run(axis) as u64).min(VECTOR_BYTES / bytes.max(1)).max(1) as i64;
+    let vector = run.min(known_multiple(*indices.get(axis)?));
+    (given.is_none() && vector > 1 && is_global(memory.r#type())).then_some(Candidate {
+        op,
+        memory,
+        axis,
+        vector,
+    })
+}
+
+fn set_vector(op: OperationRef<'_, '_>, vector: i64) {
+    op.set_attr("vector", I64::to_attribute(&vector, op.ctx()));
+}
+
+fn vectorize<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) {
+    let blocks = kernel.body().block_list();
+    let ops: Vec<_> = blocks
+        .iter()
+        .flat_map(|b| b.op_list())
+        .flat_map(|op| op.nested_ops())
+        .collect();
+    let found: Vec<Candidate> = ops.into_iter().filter_map(candidate).collect();
+    let (Some(body), false) = (blocks.first(), found.is_empty()) else {
+        return;
+    };
+    if !cx.option_bool("guard") {
+        return;
+    }
+    if blocks.len() != 1 {
+        let m = "moves tiles element by element: its body is several blocks, which are not made twice; write scf.if and scf.for";
+        drop(Diag::remark(&kernel.op(), m));
+        return;
+    }
+    // What is not an argument of the kernel is not there when it starts.
+    let arguments = body.argument_values();
+    let (found, other): (Vec<_>, Vec<_>) = found.into_iter().partition(|c| arguments.contains(&c.memory));
+    for c in other {
+        drop(Diag::remark(
+            &c.op,
+            "moves a tile element by element: the memref is no argument of the kernel",
+        ));
+    }
+    // For each memref and axis the widest vector.
+    let mut asked: Vec<(usize, usize, i64)> = vec![];
+    for c in &found {
+        let argument = arguments.iter().position(|a| *a == c.memory).unwrap_or(0);
+        match asked.iter_mut().find(|(a, axis, _)| (*a, *axis) == (argument, c.axis)) {
+            Some((_, _, vector)) => *vector = (*vector).max(c.vector),
+            None => asked.push((argument, c.axis, c.vector)),
+        }
+    }
+    if found.is_empty() {
+        return;
+    }
+    asked.sort_unstable();
+    // The other body is made while no access says vector.
+    let spare = unsafe { Operation::from_raw(mlirOperationClone(kernel.op().to_raw())) };
+    for c in &found {
+        set_vector(c.op, c.vector);
+    }
+    cx.count(0, found.len() as u64);
+    split(kernel, spare, &asked);
+}
+
+/// Puts the kernel's ops under a test, and those of its clone under the other answer.
+fn split<'c>(kernel: Kernel<'c, 'c>, spare: Operation<'c>, asked: &[(usize, usize, i64)]) {
+    let (context, loc) = (kernel.op().ctx(), kernel.op().location());
+    let Some(body) = kernel.body().entry() else { return };
+    let ops = body.op_list();
+    let Some((end, ops)) = ops.split_last() else { return };
+    let at = Before(*end);
+    let arguments = body.argument_values();
+    let i1: Type = IntegerType::new(context, 1).into();
+    let mut all: Option<Value> = None;
+    for (argument, axis, vector) in asked {
+        let one = at
+            .insert(IsAligned::build(loc, i1, arguments[*argument], *axis as i64, *vector))
+            .result0();
+        all = Some(match all {
+            None => one,
+            Some(a) => at.insert(plain("arith.andi", &[a, one], &[i1], vec![], loc)).result0(),
+        });
+    }
+    let Some(condition) = all else { return };
+    let regions = [Region::new(), Region::new()];
+    for region in &regions {
+        region.append_block(Block::new(&[]));
+    }
+    let branch = at.insert(plain("scf.if", &[condition], &[], regions.into(), loc));
+    let other = girih_ir::op::OpView::from_op(unsafe { OperationRef::from_raw(spare.to_raw()) });
+    let other: Kernel = other;
+    let spare_body = other.body().entry();
+    let spare_ops = spare_body.map(|b| b.op_list()).unwrap_or_default();
+    for (theirs, own) in spare_body
+        .map(|b| b.argument_values())
+        .unwrap_or_default()
+        .iter()
+        .zip(&arguments)
+    {
+        theirs.replace_all_uses_with(own);
+    }
+    for (region, ops) in [(0, ops), (1, &spare_ops[..spare_ops.len().saturating_sub(1)])] {
+        let Some(block) = branch.region_at(region).entry() else {
+            continue;
+        };
+        for op in ops {
+            // SAFETY: the op leaves its block before it enters the other.
+            unsafe {
+                mlirOperationRemoveFromParent(op.to_raw());
+                mlirBlockAppendOwnedOperation(block.to_raw(), op.to_raw());
+            }
+        }
+        girih_ir::rewrite::AtEnd(block).insert(plain("scf.yield", &[], &[], vec![], loc));
+    }
+}
+
+/// An op of upstream's.
+fn plain<'c>(
+    name: &str,
+    operands: &[Value<'c, '_>],
+    results: &[Type<'c>],
+    regions: Vec<Region<'c>>,
+    loc: Location<'c>,
+) -> Operation<'c> {
+    OperationBuilder::new(name, loc)
+        .add_operands(operands)
+        .add_results(results)
+        .add_regions_vec(regions)
+        .build()
+        // Only result type inference can fail, and it is not asked for.
+        .expect("an op with explicit result types can be built")
+}

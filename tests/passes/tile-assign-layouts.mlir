@@ -1,0 +1,84 @@
+// Which thread holds which element.
+// RUN: girih-opt %s -tile-assign-layouts -split-input-file | FileCheck %s
+
+// A load decides, in vectors of 16 bytes; what follows from it takes that over, constants and splats too.
+// CHECK-LABEL: tile.kernel @chain
+// CHECK: arith.constant dense<1.000000e+00> : tensor<2048xf32, [[L:#tile.blocked<per_thread = \[4\], lanes = \[32\], warps = \[4\]>]]>
+// CHECK: tile.splat %{{.*}} : f32 -> tensor<2048xf32, [[L]]>
+// CHECK: tile.load %{{.*}} -> tensor<2048xf32, [[L]]>
+// CHECK: arith.mulf %{{.*}}, %{{.*}} : tensor<2048xf32, [[L]]>
+// CHECK: arith.addf %{{.*}}, %{{.*}} : tensor<2048xf32, [[L]]>
+// CHECK-NOT: convert_layout
+tile.kernel @chain(%X: memref<?xf32, #tile.global>, %a: f32) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<2048xf32>
+  %alpha = tile.splat %a : f32 -> tensor<2048xf32>
+  %x = tile.load %X[%c0] : memref<?xf32, #tile.global> -> tensor<2048xf32>
+  %y = arith.mulf %x, %alpha : tensor<2048xf32>
+  %z = arith.addf %y, %one : tensor<2048xf32>
+  tile.store %z, %X[%c0] : tensor<2048xf32>, memref<?xf32, #tile.global>
+}
+
+// -----
+
+// Lanes go along the axis that is contiguous in memory, warps along the other.
+// CHECK-LABEL: tile.kernel @columns
+// CHECK: tile.load %{{.*}} -> tensor<64x64xbf16, #tile.blocked<per_thread = [8, 1], lanes = [8, 4], warps = [1, 4], order = [0, 1]>>
+tile.kernel @columns(%X: memref<?x?xbf16, strided<[1, ?]>, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %X[%c0, %c0] : memref<?x?xbf16, strided<[1, ?]>, #tile.global> -> tensor<64x64xbf16>
+}
+
+// -----
+
+// Loops carry layouts; a tile that only a store reaches takes its layout.
+// CHECK-LABEL: tile.kernel @loop
+// CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<1024xf32, [[L:#tile.blocked<.*>]]>
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[ZERO]]) -> (tensor<1024xf32, [[L]]>)
+// CHECK: scf.yield %{{.*}} : tensor<1024xf32, [[L]]>
+// CHECK: %[[I:.*]] = tile.iota axis 0 : tensor<256xi32, #tile.blocked<per_thread = [2], lanes = [32], warps = [4]>>
+// CHECK: arith.addi %[[I]], %[[I]]
+tile.kernel @loop(%X: memref<?xf32, #tile.global>, %Y: memref<?xi32, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c1024 = arith.constant 1024 : index
+  %n = memref.dim %X, %c0 : memref<?xf32, #tile.global>
+  %zero = arith.constant dense<0.0> : tensor<1024xf32>
+  %sum = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %zero) -> (tensor<1024xf32>) {
+    %x = tile.load %X[%i] : memref<?xf32, #tile.global> -> tensor<1024xf32>
+    %next = arith.addf %s, %x : tensor<1024xf32>
+    scf.yield %next : tensor<1024xf32>
+  }
+  tile.store %sum, %X[%c0] : tensor<1024xf32>, memref<?xf32, #tile.global>
+  %i = tile.iota axis 0 : tensor<256xi32>
+  %j = arith.addi %i, %i : tensor<256xi32>
+  tile.store %j, %Y[%c0] : tensor<256xi32>, memref<?xi32, #tile.global>
+}
+
+// -----
+
+// Two loads that want different layouts: the second keeps its own, and is converted.
+// CHECK-LABEL: tile.kernel @meet
+// CHECK: %[[A:.*]] = tile.load %A{{.*}} -> tensor<64x64xf32, [[ROWS:#tile.blocked<per_thread = \[1, 4\], lanes = \[4, 8\], warps = \[4, 1\]>]]>
+// CHECK: %[[B:.*]] = tile.load %B{{.*}} -> tensor<64x64xf32, [[COLUMNS:#tile.blocked<.*order = \[0, 1\]>]]>
+// CHECK: %[[C:.*]] = tile.convert_layout %[[B]] : tensor<64x64xf32, [[COLUMNS]]> -> tensor<64x64xf32, [[ROWS]]>
+// CHECK: arith.addf %[[A]], %[[C]]
+tile.kernel @meet(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %B: memref<?x?xf32, strided<[1, ?]>, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %A[%c0, %c0] : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> tensor<64x64xf32>
+  %b = tile.load %B[%c0, %c0] : memref<?x?xf32, strided<[1, ?]>, #tile.global> -> tensor<64x64xf32>
+  %c = arith.addf %a, %b : tensor<64x64xf32>
+  tile.store %c, %A[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
+}

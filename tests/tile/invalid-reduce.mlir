@@ -1,0 +1,115 @@
+// RUN: girih-opt %s -split-input-file -verify-diagnostics
+
+func.func private @axis(%x: tensor<8x16xf32>) {
+  // expected-error @+1 {{axis 2, but tensor<8x16xf32> has 2 axes, from 0}}
+  %s = tile.reduce %x axis 2 (%a: f32, %b: f32) {
+    tile.yield %a : f32
+  } : tensor<8x16xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func private @result(%x: tensor<8x16xf32>) {
+  // expected-error @+1 {{reduces tensor<8x16xf32> along axis 1 to tensor<16xf32>; the result has sizes [8] and the same elements}}
+  %s = tile.reduce %x axis 1 (%a: f32, %b: f32) {
+    tile.yield %a : f32
+  } : tensor<8x16xf32> -> tensor<16xf32>
+  return
+}
+
+// -----
+
+func.func private @count(%x: tensor<8xf32>) {
+  // expected-error @+1 {{reduces 1 tiles to 2; one result for each source}}
+  %s, %t = tile.reduce %x axis 0 (%a: f32, %b: f32) {
+    tile.yield %a : f32
+  } : tensor<8xf32> -> tensor<f32>, tensor<f32>
+  return
+}
+
+// -----
+
+func.func private @shapes(%x: tensor<8xf32>, %y: tensor<16xf32>) {
+  // expected-error @+1 {{reduces tensor<16xf32> together with tensor<8xf32>; tiles that go together have one shape}}
+  %s, %t = tile.reduce %x, %y axis 0 (%a: f32, %b: f32, %c: f32, %d: f32) {
+    tile.yield %a, %b : f32, f32
+  } : tensor<8xf32>, tensor<16xf32> -> tensor<f32>, tensor<f32>
+  return
+}
+
+// -----
+
+func.func private @arguments(%x: tensor<8xf32>) {
+  // expected-error @+1 {{its combiner takes (f32), but two of each element are (f32, f32)}}
+  %s = tile.reduce %x axis 0 (%a: f32) {
+    tile.yield %a : f32
+  } : tensor<8xf32> -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func private @yields(%x: tensor<8xf32>) {
+  %s = tile.reduce %x axis 0 (%a: f32, %b: f32) {
+    %c = arith.constant 0 : i32
+    // expected-error @+1 {{yields (i32), but one of each element is (f32)}}
+    tile.yield %c : i32
+  } : tensor<8xf32> -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func private @regions(%x: tensor<8xf32>, %p: i1) {
+  %s = tile.reduce %x axis 0 (%a: f32, %b: f32) {
+    // expected-error @+1 {{stands in a combiner, which is made of ops on numbers without regions; use arith.select}}
+    %c = scf.if %p -> (f32) {
+      scf.yield %a : f32
+    } else {
+      scf.yield %b : f32
+    }
+    tile.yield %c : f32
+  } : tensor<8xf32> -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func private @expand(%x: tensor<8xf32>) {
+  // expected-error @+1 {{axis 2, but tensor<8xf32> with a further one has axes 0 to 1}}
+  %a = tile.expand_dims %x axis 2 : tensor<8xf32> -> tensor<8x1xf32>
+  return
+}
+
+// -----
+
+func.func private @expanded(%x: tensor<8xf32>) {
+  // expected-error @+1 {{makes tensor<8x1xf32> of tensor<8xf32>; the result has sizes [1, 8] and the same elements}}
+  %a = tile.expand_dims %x axis 0 : tensor<8xf32> -> tensor<8x1xf32>
+  return
+}
+
+// -----
+
+func.func private @broadcast(%x: tensor<8x2xf32>) {
+  // expected-error @+1 {{makes tensor<8x4xf32> of tensor<8x2xf32>; only sizes of 1 change}}
+  %a = tile.broadcast %x : tensor<8x2xf32> -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func private @order(%x: tensor<8x2xf32>) {
+  // expected-error @+1 {{order [0, 0] does not list each of the 2 axes of tensor<8x2xf32> once}}
+  %a = tile.transpose %x order [0, 0] : tensor<8x2xf32> -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func private @transposed(%x: tensor<8x2xf32>) {
+  // expected-error @+1 {{makes tensor<8x2xf32> of tensor<8x2xf32>; the result has sizes [2, 8] and the same elements}}
+  %a = tile.transpose %x order [1, 0] : tensor<8x2xf32> -> tensor<8x2xf32>
+  return
+}

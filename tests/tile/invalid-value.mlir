@@ -1,0 +1,131 @@
+// RUN: girih-opt %s -split-input-file -verify-diagnostics
+
+// expected-error @+1 {{lanes multiply to 16, but a warp has 32}}
+func.func private @lanes(tensor<8x8xf32, #tile.blocked<per_thread = [1, 1], lanes = [4, 4], warps = [1, 1]>>)
+
+// -----
+
+// expected-error @+1 {{warps has 1 numbers; write one for each axis in per_thread, lanes and warps}}
+func.func private @lists(tensor<8x8xf32, #tile.blocked<per_thread = [1, 1], lanes = [4, 8], warps = [1]>>)
+
+// -----
+
+// expected-error @+1 {{per_thread has 3, but layouts need powers of two up to 65536}}
+func.func private @powers(tensor<8x8xf32, #tile.blocked<per_thread = [1, 3], lanes = [4, 8], warps = [1, 1]>>)
+
+// -----
+
+// expected-error @+1 {{order = [1, 1] does not list each of the 2 axes once}}
+func.func private @order(tensor<8x8xf32, #tile.blocked<per_thread = [1, 1], lanes = [4, 8], warps = [1, 1], order = [1, 1]>>)
+
+// -----
+
+// expected-error @+1 {{warps multiply to 64, but a block has at most 32}}
+func.func private @warps(tensor<8x8xf32, #tile.blocked<per_thread = [1, 1], lanes = [4, 8], warps = [64, 1]>>)
+
+// -----
+
+// expected-error @+1 {{the layout is of tiles with 2 axes, but the tensor has 1}}
+func.func private @rank(tensor<8xf32, #tile.blocked<per_thread = [1, 1], lanes = [4, 8], warps = [1, 1]>>)
+
+// -----
+
+// expected-error @+1 {{a tile's sizes are powers of two, but the tensor has 12; take the next larger one, reads past the edge give zero}}
+func.func private @sizes(tensor<12xf32, #tile.blocked<per_thread = [1], lanes = [32], warps = [1]>>)
+
+// -----
+
+// expected-error @+1 {{axis = 2, but #tile.blocked<per_thread = [1, 1], lanes = [4, 8], warps = [1, 1]> has axes 0 to 1}}
+func.func private @slice(tensor<8xf32, #tile.sliced<axis = 2, of = #tile.blocked<per_thread = [1, 1], lanes = [4, 8], warps = [1, 1]>>>)
+
+// -----
+
+// expected-error @+1 {{of = #tile.global, but a slice is of #tile.blocked, #tile.sliced or #tile.linear}}
+func.func private @parent(tensor<8xf32, #tile.sliced<axis = 0, of = #tile.global>>)
+
+// -----
+
+// expected-error @+1 {{an image has 8 in axis 0, but the tensor has 8 there}}
+func.func private @image(tensor<8xf32, #tile.linear<register = [[8]], lane = [[1], [2], [4], [0], [0]], warp = []>>)
+
+// -----
+
+// expected-error @+1 {{the images reach 2^2 of the tensor's 8 elements}}
+func.func private @holes(tensor<8xf32, #tile.linear<register = [], lane = [[1], [2], [0], [0], [0]], warp = []>>)
+
+// -----
+
+// expected-error @+1 {{lane has 4 numbers, but a lane has five bits, each with a number for each axis}}
+func.func private @bits(tensor<8xf32, #tile.linear<register = [[1]], lane = [[1], [2], [4], [0]], warp = []>>)
+
+// -----
+
+func.func private @splat(%x: f32) {
+  // expected-error @+1 {{fills tensor<8xf16> with f32; the types must be the same}}
+  %a = tile.splat %x : f32 -> tensor<8xf16>
+  return
+}
+
+// -----
+
+func.func private @iota() {
+  // expected-error @+1 {{axis 1, but tensor<8xi32> has 1 axes, from 0}}
+  %a = tile.iota axis 1 : tensor<8xi32>
+  return
+}
+
+// -----
+
+func.func private @floats() {
+  // expected-error @+1 {{counts in integers of 8 bits or more, but the tile is tensor<8xf32>; convert it with arith.sitofp or the like}}
+  %b = tile.iota axis 0 : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func private @convert(%a: tensor<8xf32>) {
+  // expected-error @+1 {{converts between #tile.blocked, #tile.sliced and #tile.linear, found tensor<8xf32>}}
+  %b = tile.convert_layout %a : tensor<8xf32> -> tensor<8xf32, #tile.blocked<per_thread = [1], lanes = [32], warps = [1]>>
+  return
+}
+
+// -----
+
+func.func private @sizes_of_tiles(%m: memref<?xf32, #tile.global>, %i: index) {
+  // expected-error @+1 {{but a tile's sizes are powers of two; take 128 for 100: what is outside reads as zero and is not stored}}
+  %a = tile.load %m[%i] : memref<?xf32, #tile.global> -> tensor<100xf32>
+  return
+}
+
+// -----
+
+func.func private @pad(%m: memref<?xf32, #tile.global>, %i: index) {
+  // expected-error @+1 {{pad = 0 : i32, but the tile is}}
+  %a = tile.load %m[%i] {pad = 0 : i32} : memref<?xf32, #tile.global> -> tensor<128xf32>
+  return
+}
+
+// -----
+
+func.func private @vector(%m: memref<?xf32, #tile.global>, %i: index) {
+  // expected-error @+1 {{it is a power of two, on tiles that tile-assign-layouts has laid out}}
+  %a = tile.load %m[%i] {vector = 4 : i64} : memref<?xf32, #tile.global> -> tensor<128xf32>
+  return
+}
+
+// -----
+
+func.func private @aligned(%m: memref<?x?xf32, strided<[?, 1]>, #tile.global>) {
+  // expected-error @+1 {{does not have stride 1; vectors lie along one that has}}
+  %a = tile.is_aligned %m axis 0 by 4 : memref<?x?xf32, strided<[?, 1]>, #tile.global>
+  return
+}
+
+// -----
+
+func.func private @three(%m: memref<?x?xf32, strided<[?, 1]>, #tile.global>) {
+  // expected-error @+1 {{by 3, but vectors have a power of two of elements}}
+  %b = tile.is_aligned %m axis 1 by 3 : memref<?x?xf32, strided<[?, 1]>, #tile.global>
+  return
+}

@@ -17,14 +17,18 @@ module attributes {tile.target = "sm_90a"} {
 tile.kernel @rmsnorm(%X: !matrix, %W: !vector, %Y: !matrix, %eps: f32) threads(256) launch {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  %rows_each = arith.constant 1 : index
   %rows = memref.dim %Y, %c0 : !matrix
-  tile.grid %rows, %c1, %c1
+  %blocks = arith.ceildivui %rows, %rows_each : index
+  tile.grid %blocks, %c1, %c1
 } body {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8192 = arith.constant 8192 : index
   %n = memref.dim %X, %c1 : !matrix
-  %row = tile.block_id x
+  %rows_each = arith.constant 1 : index
+  %block = tile.block_id x
+  %row = arith.muli %block, %rows_each : index
   %n_int = arith.index_cast %n : index to i64
   %n_float = arith.sitofp %n_int : i64 to f32
   %count = tile.splat %n_float : f32 -> tensor<1xf32>
@@ -45,7 +49,8 @@ tile.kernel @rmsnorm(%X: !matrix, %W: !vector, %Y: !matrix, %eps: f32) threads(2
     %scale1 = tile.expand_dims %scale axis 1 : tensor<1xf32> -> tensor<1x1xf32>
     %scales = tile.broadcast %scale1 : tensor<1x1xf32> -> tensor<1x8192xf32>
     %wf = arith.extf %w : tensor<8192xbf16> to tensor<8192xf32>
-    %weights = tile.expand_dims %wf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
+    %weight_row = tile.expand_dims %wf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
+    %weights = tile.broadcast %weight_row : tensor<1x8192xf32> -> tensor<1x8192xf32>
     %normal = arith.mulf %xf, %scales : tensor<1x8192xf32>
     %yf = arith.mulf %normal, %weights : tensor<1x8192xf32>
     %y = arith.truncf %yf : tensor<1x8192xf32> to tensor<1x8192xbf16>
@@ -73,7 +78,8 @@ tile.kernel @rmsnorm(%X: !matrix, %W: !vector, %Y: !matrix, %eps: f32) threads(2
       %w = tile.load %W[%j] : !vector -> tensor<8192xbf16>
       %xf = arith.extf %x : tensor<1x8192xbf16> to tensor<1x8192xf32>
       %wf = arith.extf %w : tensor<8192xbf16> to tensor<8192xf32>
-      %weights = tile.expand_dims %wf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
+      %weight_row = tile.expand_dims %wf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
+    %weights = tile.broadcast %weight_row : tensor<1x8192xf32> -> tensor<1x8192xf32>
       %normal = arith.mulf %xf, %scales : tensor<1x8192xf32>
       %yf = arith.mulf %normal, %weights : tensor<1x8192xf32>
       %y = arith.truncf %yf : tensor<1x8192xf32> to tensor<1x8192xbf16>

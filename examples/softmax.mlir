@@ -1,7 +1,8 @@
 // Y = softmax(X) along rows, in bf16 with f32 inside: whole tiles as values, a row for each block.
 //
-// A row of up to 8192 columns stays in registers between its one load and its one store. Longer rows are read twice: once
-// for their largest element and their sum, which are brought up to date chunk by chunk, once for the result.
+// `rows_each` and 8192 are the sizes of the tile: for short rows, several rows of fewer columns go to a block. A row of up to
+// 8192 columns stays in registers between its one load and its one store. Longer rows are read twice: once for their
+// largest element and their sum, which are brought up to date chunk by chunk, once for the result.
 //
 //   girih run examples/softmax.mlir --arg X=randn:bf16[64,1000] --arg Y=poison:bf16[64,1000]
 //
@@ -21,8 +22,10 @@ module attributes {tile.target = "sm_90a"} {
 tile.kernel @softmax(%X: !matrix, %Y: !matrix) threads(256) launch {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  %rows_each = arith.constant 1 : index
   %rows = memref.dim %Y, %c0 : !matrix
-  tile.grid %rows, %c1, %c1
+  %blocks = arith.ceildivui %rows, %rows_each : index
+  tile.grid %blocks, %c1, %c1
 } body {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -30,7 +33,9 @@ tile.kernel @softmax(%X: !matrix, %Y: !matrix) threads(256) launch {
   %log2e = arith.constant dense<1.44269504> : tensor<1x8192xf32>
   %one = arith.constant dense<1.0> : tensor<1xf32>
   %n = memref.dim %X, %c1 : !matrix
-  %row = tile.block_id x
+  %rows_each = arith.constant 1 : index
+  %block = tile.block_id x
+  %row = arith.muli %block, %rows_each : index
   %short = arith.cmpi ule, %n, %c8192 : index
   scf.if %short {
     %x = tile.load %X[%row, %c0] {pad = 0xFF80 : bf16} : !matrix -> tensor<1x8192xbf16>

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""Kernels at the speed of memory: girih against torch and a plain copy in one process, on one GPU.
+
+    python3 benches/memory.py generate DIR --girih target/debug/girih     # anywhere: examples/*.mlir in the sizes below, as PTX
+    python3 benches/memory.py run DIR --out memory                        # on the GPU machine; writes memory.json, memory.md
+
+Every case is first checked against torch in float64, on the shape that is measured and on odd ones. Then girih, torch
+and a copy of as many bytes are launched in turn, order alternating, the L2 cache emptied before each launch; the figures are
+medians, and only ratios of one run mean anything.
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+
+import_error = None
+try:
+    import torch
+except ImportError as error:  # `generate` does without
+    import_error = error
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# example, rows and columns of its tile, threads of a block
+VARIANTS = {
+    "softmax": [(1, 8192, 256), (1, 8192, 512), (4, 1024, 128), (2, 1024, 128), (1, 1024, 128)],
+    "rmsnorm": [(1, 8192, 256), (1, 8192, 512), (4, 1024, 128), (2, 1024, 128), (1, 1024, 128)],
+    "layernorm": [(1, 8192, 256), (1, 8192, 512)],
+    "row_sum": [(1, 8192, 256), (1, 8192, 512), (1, 4096, 256), (1, 16384, 512)],
+    "col_sum": [(128, 64, 256)],
+    "transpose": [(64, 64, 256)],
+}
+# example, shape, variants that may run it (rows and columns of the tile)
+CASES = [
+    ("softmax", (32768, 8192), [(1, 8192)]),
+    ("softmax", (65536, 1024), [(4, 1024), (2, 1024), (1, 1024)]),
+    ("softmax", (4096, 65536), [(1, 8192)]),
+    ("rmsnorm", (32768, 8192), [(1, 8192)]),
+    ("rmsnorm", (65536, 1024), [(4, 1024), (2, 1024), (1, 1024)]),
+    ("rmsnorm", (4096, 65536), [(1, 8192)]),
+    ("layernorm", (32768, 8192), [(1, 8192)]),
+    ("row_sum", (16384, 16384), [(1, 8192), (1, 4096), (1, 16384)]),
+    ("col_sum", (16384, 16384), [(128, 64)]),
+    ("transpose", (16384, 16384), [(64, 64)]),
+]
+# Rows that are no multiple of 16 bytes, and sizes that no tile divides.
+ODD = [(1, 1), (3, 7), (127, 1000), (130, 1001)]
+EPS = 1e-5
+
+
+def specialise(text, rows, columns, threads):
+    """An example's text with another tile: its own is 1 x 8192 with 256 threads."""
+    lines = []
+    for line in text.splitlines(keepends=True):
+        if "%weight_row = " in line:
+            line = line.replace("8192", str(columns))
+        elif "%weights = tile.broadcast" in line:
+            line = re.sub(r"-> tensor<1x8192", f"-> tensor<{rows}x{columns}", line.replace("tensor<1x8192xf32> ->", f"tensor<1x{columns}xf32> ->"))
+        elif not line.startswith("//"):
+            line = line.replace("tensor<1x8192x", f"tensor<{rows}x{columns}x").replace("tensor<1x1x", f"tensor<{rows}x1x")
+            line = line.replace("tensor<1xf32>", f"tensor<{rows}xf32>").replace("tensor<8192x", f"tensor<{columns}x")
+            line = line.replace("%c8192 = arith.constant 8192", f"%c8192 = arith.constant {columns}")
+            line = line.replace("%rows_each = arith.constant 1 ", f"%rows_each = arith.constant {rows} ")
+            line = line.replace("threads(256)", f"threads({threads})")
+        lines.append(line)
+    return "".join(lines)
+
+
+def generate(folder, girih):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, variants in VARIANTS.items():
+        text = (ROOT / "examples" / f"{name}.mlir").read_text()
+        for rows, columns, threads in variants:
+            stem = folder / f"{name}-{rows}x{columns}-{threads}"
+            stem.with_suffix(".mlir").write_text(specialise(text, rows, columns, threads))
+            subprocess.run([girih, "compile", stem.with_suffix(".mlir"), "-o", stem.with_suffix(".ptx")], check=True, stderr=subprocess.DEVNULL)
+    return 0
+
+
+def inputs(name, shape):
+    generator = torch.Generator(device="cuda").manual_seed(0)
+    make = lambda *size: torch.randn(size, generator=generator, device="cuda", dtype=torch.bfloat16)
+    rows, columns = shape
+    x = make(rows, columns)
+    # A single row or column has a stride that says nothing; this is what a dense matrix has.
+    x = x.as_strided(shape, (columns, 1))
+    if name == "rmsnorm":
+        return [x, make(columns)]
+    if name == "layernorm":
+        return [x, make(columns), make(columns)]
+    return [x]
+
+
+def output(name, shape):
+    rows, columns = shape
+    if name == "row_sum":
+        return torch.full((rows,), math.nan, device="cuda", dtype=torch.float32)
+    if name == "col_sum":
+        return torch.full((columns,), math.nan, device="cuda", dtype=torch.float32)
+    if name == "transpose":
+        return torch.full((columns, rows), math.nan, device="cuda", dtype=torch.bfloat16).as_strided((columns, rows), (rows, 1))
+    return torch.full(shape, math.nan, device="cuda", dtype=torch.bfloat16).as_strided(shape, (columns, 1))
+
+
+def reference(name, args, kind):
+    """What torch makes of it in `kind`."""
+    x, *rest = [a.to(kind) for a in args]
+    functional = torch.nn.functional
+    match name:
+        case "softmax":
+            return torch.softmax(x, dim=-1)
+        case "rmsnorm":
+            return functional.rms_norm(x, (x.shape[1],), rest[0], EPS)
+        case "layernorm":
+            return functional.layer_norm(x, (x.shape[1],), rest[0], rest[1], EPS)
+        case "row_sum":
+            return x.sum(dim=1, dtype=torch.float32 if kind == torch.bfloat16 else None)
+        case "col_sum":
+            return x.sum(dim=0, dtype=torch.float32 if kind == torch.bfloat16 else None)
+        case "transpose":
+            return x.t().contiguous()
+
+
+def moved_bytes(args, out):
+    return sum(a.numel() * a.element_size() for a in [*args, out])
+
+
+def problem(name, args, out):
+    """`None` when right. Rows are compared some at a time: float64 takes memory."""
+    step = max(1, (1 << 25) // max(1, args[0].shape[1]))
+    if name == "transpose":
+        return None if torch.equal(out, args[0].t()) else "not the transposed matrix"
+    if name == "col_sum":
+        want = sum((part.double().sum(dim=0) for part in args[0].split(step)), torch.zeros_like(out, dtype=torch.float64))
+        bound = 1e-5 * sum(part.double().abs().sum(dim=0) for part in args[0].split(step)) + 1e-6
+        error = (out.double() - want).abs() / bound
+        return None if bool((error <= 1).all()) else f"{error.max().item():.3g} of what is allowed"
+    worst = 0.0
+    for start in range(0, args[0].shape[0], step):
+        part = args[0][start : start + step]
+        want = reference(name, [part, *args[1:]], torch.float64)
+        got = out[start : start + step].double()
+        if name == "row_sum":
+            bound = 1e-5 * part.double().abs().sum(dim=1) + 1e-6
+        else:
+            bound = 1e-2 * want.abs() + (1e-6 if name == "softmax" else 1e-2)
+        error = (got - want).abs() / bound
+        error = torch.where(torch.isfinite(got), error, torch.full_like(error, math.inf))
+        worst = max(worst, error.max().item())
+    return None if worst <= 1 else f"{worst:.3g} of what is allowed"
+
+
+def arguments(name, args, out):
+    return [*args, out, EPS] if name in ("rmsnorm", "layernorm") else [*args, out]
+
+
+def run(folder, seconds, out_prefix):
+    from gemm import Timer
+    from girih import Library, Program
+
+    torch.zeros(1, device="cuda")
+    library, timer = Library(), Timer()
+    stream = torch.cuda.current_stream().cuda_stream
+    rows, wrong = [], 0
+    kernels = {}
+    for path in sorted(folder.glob("*.ptx")):
+        name = path.stem.split("-")[0]
+        kernel = Program(path, library).kernel(name)
+        kernels[path.stem] = kernel
+        for shape in ODD:
+            args, out = inputs(name, shape), output(name, shape)
+            kernel.bind(*arguments(name, args, out))(stream)
+            torch.cuda.synchronize()
+            if text := problem(name, args, out):
+                wrong += 1
+                print(f"WRONG {path.stem} {shape}: {text}")
+    for name, shape, tiles in CASES:
+        args, out = inputs(name, shape), output(name, shape)
+        bytes_moved = moved_bytes(args, out)
+        half = bytes_moved // 2
+        source = torch.empty(half, dtype=torch.uint8, device="cuda")
+        target = torch.empty_like(source)
+        stems, launches = [], []
+        for stem, kernel in kernels.items():
+            if stem.split("-")[0] == name and tuple(map(int, stem.split("-")[1].split("x"))) in tiles:
+                launch = kernel.bind(*arguments(name, args, out))
+                out.fill_(math.nan)
+                launch(stream)
+                torch.cuda.synchronize()
+                if text := problem(name, args, out):
+                    wrong += 1
+                    print(f"WRONG {stem} {shape}: {text}")
+                    continue
+                stems.append(stem)
+                launches.append(lambda launch=launch: launch(stream))
+        everything = [*launches, lambda: reference(name, args, torch.bfloat16), lambda: target.copy_(source)]
+        times = [statistics.median(t) for t in timer.interleave(everything, seconds)]
+        rate = [bytes_moved / t * 1e-12 for t in times]
+        row = {"case": name, "shape": f"{shape[0]}x{shape[1]}", "torch": rate[-2], "copy": rate[-1]}
+        row["girih"] = dict(zip(stems, rate))
+        best = max(row["girih"].items(), key=lambda item: item[1], default=("none", 0.0))
+        row |= {"best": best[0], "best_rate": best[1], "of_copy": best[1] / rate[-1], "of_torch": best[1] / rate[-2]}
+        rows.append(row)
+        print(json.dumps(row), flush=True)
+        del args, out, source, target
+    lines = [f"{torch.cuda.get_device_name(0)}, torch {torch.__version__}; TB/s of bytes read and written once.", ""]
+    lines += ["| kernel | shape | girih | tile and threads | torch | copy | girih/copy |", "|---|---|---|---|---|---|---|"]
+    for row in rows:
+        tile = row["best"].partition("-")[2]
+        lines.append(f"| {row['case']} | {row['shape']} | {row['best_rate']:.2f} | {tile} | {row['torch']:.2f} | {row['copy']:.2f} | {row['of_copy']:.3f} |")
+    table = "\n".join(lines) + "\n"
+    print(table)
+    if out_prefix:
+        out_prefix.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n")
+        out_prefix.with_suffix(".md").write_text(table)
+    return 1 if wrong else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    make = commands.add_parser("generate", help="write and compile the kernels")
+    make.add_argument("folder", type=pathlib.Path)
+    make.add_argument("--girih", default="girih")
+    measure = commands.add_parser("run", help="check and time them on this machine's GPU")
+    measure.add_argument("folder", type=pathlib.Path)
+    measure.add_argument("--seconds", type=float, default=2.0, help="time for each case (default 2)")
+    measure.add_argument("--out", type=pathlib.Path, metavar="PREFIX", help="write PREFIX.json and PREFIX.md")
+    options = parser.parse_args()
+    if options.command == "generate":
+        return generate(options.folder, options.girih)
+    if import_error:
+        raise import_error
+    return run(options.folder, options.seconds, options.out)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,6 +1,6 @@
 //! What launches cost: counts against closed forms, remedies against the layouts that they name.
 use girih_core::device::{Device, Launch};
-use girih_core::layout::linear_wavefronts;
+use girih_core::layout::{linear_load_wavefronts, linear_wavefronts};
 use girih_core::tensor_map::{Fill, Format, Interleave, L2Promotion, Mode, Swizzle, TensorMap};
 use girih_sim::Simulator;
 use girih_sim::profile::banks::{BankLine, BankReport};
@@ -152,7 +152,11 @@ fn agrees(mode: Swizzle, bytes: u64, store: bool, images: [u64; 5]) {
         .cost
         .wavefronts;
     let stored = images.map(|image| mode.apply(image));
-    let expected = linear_wavefronts(stored, bytes);
+    let expected = if store {
+        linear_wavefronts(stored, bytes)
+    } else {
+        linear_load_wavefronts(stored, bytes)
+    };
     assert_eq!(found, expected, "{mode:?}, {bytes} bytes, store {store}, {images:?}");
 }
 

@@ -65,6 +65,11 @@ fn tensor_core_products() {
 }
 
 #[test]
+fn bank_conflicts() {
+    all_match("banks.jsonl", 194);
+}
+
+#[test]
 fn a_difference_is_told_in_words_and_fails() {
     let line = r#"{"kind":"load","i":7,"type":"u8","rank":1,"dim":[16],"stride":[],"box":[16],"element_stride":[1],
         "interleave":0,"swizzle":0,"l2":0,"oob":0,"addr_off":0,"encode":0,"coord":[0],"smem_off":0,"tx_bytes":16,

@@ -87,7 +87,10 @@ mod repeated;
 mod shared;
 mod slice;
 
-pub use banks::{AccessCost, BankCount, access_cost, best_swizzle, linear_wavefronts, shared_bank_count, wavefronts};
+pub use banks::{
+    AccessCost, BankCount, access_cost, best_swizzle, linear_load_wavefronts, linear_wavefronts, load_cost,
+    shared_bank_count, wavefronts,
+};
 pub use construct::{
     Blocked, cute_swizzle, matrix_fragment, matrix_rows, mma_a, mma_accumulator, mma_b, row_major, shared_offsets,
     wgmma_a, wgmma_accumulator,

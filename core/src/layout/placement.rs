@@ -4,7 +4,7 @@
 //! same way for all who touch it, so that a program which applies it to each of its addresses computes what it did before;
 //! [`placements`] counts what all accesses together would then take. Nothing is guessed: a placement that would tear an
 //! access apart is left out, and one that helps is one whose count says so.
-use super::banks::{AccessCost, access_cost};
+use super::banks::{AccessCost, access_cost, load_cost};
 use crate::tensor_map::Swizzle;
 use std::fmt;
 
@@ -18,6 +18,8 @@ pub struct WarpAccess {
     pub addresses: Vec<Option<u64>>,
     /// Bytes of a lane: 1, 2, 4, 8 or 16.
     pub bytes: u64,
+    /// Whether it is a load, other than of matrices.
+    pub loads: bool,
     /// How often.
     pub times: u64,
 }
@@ -25,7 +27,15 @@ pub struct WarpAccess {
 impl WarpAccess {
     /// What one of it costs.
     pub fn cost(&self) -> AccessCost {
-        access_cost(&self.addresses, self.bytes)
+        self.cost_at(&self.addresses)
+    }
+
+    fn cost_at(&self, addresses: &[Option<u64>]) -> AccessCost {
+        if self.loads {
+            load_cost(addresses, self.bytes)
+        } else {
+            access_cost(addresses, self.bytes)
+        }
     }
 
     /// What one of it costs under a placement; `None` if that would tear it apart.
@@ -39,7 +49,7 @@ impl WarpAccess {
             }
             *address = moved;
         }
-        Some(access_cost(&addresses, self.bytes))
+        Some(self.cost_at(&addresses))
     }
 }
 
@@ -241,6 +251,7 @@ mod tests {
         WarpAccess {
             addresses: (0..32).map(|lane| Some(address(lane))).collect(),
             bytes,
+            loads: false,
             times: 1,
         }
     }

@@ -5,10 +5,13 @@
 //! [`girih_core::layout::access_cost`] has it: 32 banks of 4 bytes; a warp's access is served in parts of 32 lanes (up to 4 bytes
 //! a lane), 16 lanes (8 bytes) or 8 lanes (16 bytes, and each matrix of `ldmatrix` and `stmatrix`), and a part takes as many
 //! wavefronts as its busiest bank has different words. Lanes that touch the same word share it. Lanes that a guard leaves out
-//! take no part. `cp.async` counts as the store of what it writes, when it is issued.
+//! take no part. Loads whose lanes come in pairs are served in fewer parts ([`girih_core::layout::load_cost`]). `cp.async` counts
+//! as the store of what it writes, when it is issued, and an atomic as a store, which is a lower bound: on hardware, lanes that
+//! change the same word take turns.
 //!
 //! Nsight Compute's `l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld` and `_op_st` count the same wavefronts, and
-//! `l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld` and `_op_st` those beyond one for each part.
+//! `l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld` and `_op_st` those beyond what the
+//! same words would take without conflicts. `tests/hw/banks.jsonl` holds 194 accesses as an H200 counted them.
 //!
 //! Not counted: what tensor and bulk copies, `wgmma` and `st.async` do to shared memory, which does not go through the
 //! load/store pipe; accesses to the shared memory of another block, which go over the network of the cluster; `wmma.load` and

@@ -1,7 +1,7 @@
 //! What is counted while a launch runs: by instruction of the compact form, one collector for each host thread.
 use super::Options;
 use crate::isa::LANES;
-use girih_core::layout::{AccessCost, WarpAccess, access_cost};
+use girih_core::layout::{AccessCost, WarpAccess, access_cost, load_cost};
 use girih_core::tensor_map::Swizzle;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -251,7 +251,11 @@ impl Collector {
         if !self.options.banks {
             return;
         }
-        let cost = access_cost(addresses, bytes);
+        let cost = if kind == SharedKind::Load {
+            load_cost(addresses, bytes)
+        } else {
+            access_cost(addresses, bytes)
+        };
         shared.cost.add(cost);
         if self.first {
             for address in addresses.iter().flatten() {
@@ -358,6 +362,7 @@ impl Shared {
         self.patterns.iter().map(|(addresses, times)| WarpAccess {
             addresses: addresses.to_vec(),
             bytes: self.bytes,
+            loads: self.kind == SharedKind::Load,
             times: *times,
         })
     }

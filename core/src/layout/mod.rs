@@ -79,8 +79,10 @@ mod algebra;
 mod banks;
 mod construct;
 mod convert;
+pub mod draw;
 mod exchange;
 mod f2;
+mod named;
 mod placement;
 mod query;
 mod repeated;
@@ -97,6 +99,7 @@ pub use construct::{
 };
 pub use convert::{Conversion, Movement, conversion};
 pub use exchange::{Exchange, exchange};
+pub use named::Named;
 pub use placement::{Freedom, Placement, WarpAccess, placements, row_pitch};
 pub use repeated::{Padded, Repeated};
 pub use shared::SharedTile;

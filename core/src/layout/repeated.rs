@@ -35,6 +35,19 @@ impl Repeated {
         })
     }
 
+    /// What a reduction along `axis` leaves; see [`LinearLayout::sliced`]. Copies along the axis go with it.
+    pub fn sliced(&self, axis: u8) -> Repeated {
+        let counts = self.counts.iter().filter(|(dim, _)| *dim != Dim::Axis(axis));
+        let moved = counts.map(|&(dim, count)| match dim {
+            Dim::Axis(above) if above > axis => (Dim::Axis(above - 1), count),
+            _ => (dim, count),
+        });
+        Repeated {
+            atom: self.atom.sliced(axis),
+            counts: moved.collect(),
+        }
+    }
+
     /// Registers of a thread, in elements.
     pub fn registers(&self) -> u64 {
         self.counts.iter().map(|(_, count)| count).product::<u64>() << self.atom.input_bits(Dim::Register)

@@ -6,6 +6,7 @@
 //! | `set` | groups of architectures, as NVIDIA's manuals name them |
 //! | `ops` | the table: one row for each instruction family |
 //! | `tma` | tensor copies, whose rows follow from mode, space and modifiers |
+//! | `table` | all of it for readers: rows in sections |
 //! | `legal` | the question: may this be used there, with which PTX version, and what else |
 //! | `opcode` | opcodes of tensor copies, taken apart |
 //!
@@ -14,12 +15,14 @@ mod legal;
 mod opcode;
 mod ops;
 mod set;
+mod table;
 mod tma;
 
 pub use legal::{Feature, Illegal};
 pub use opcode::{CopyKind, CopyOpcode, NotAnOpcode};
 pub use ops::Op;
 pub use set::Set;
+pub use table::{Row, Section, map_fields};
 pub use tma::{LoadMode, ReduceOp, SharedSpace, StoreMode};
 
 use crate::tensor_map::Caps;

@@ -8,6 +8,7 @@
 //! | `validate` | every rule that decides whether the driver encodes a map, all violations at once |
 //! | `access` | what the driver does not check: faults and stray writes of a transfer |
 //! | `image` | the shared-memory image: pitch, bytes, transaction count |
+//! | `walk` | the elements of a copy, in its order |
 //!
 //! All lists are innermost dimension first, as in `cuTensorMapEncodeTiled`. The rules are those that an H200 was measured
 //! to follow; where NVIDIA's text says otherwise, the measurement wins.
@@ -17,11 +18,13 @@ mod image;
 mod swizzle;
 mod validate;
 mod violation;
+mod walk;
 
 pub use access::{Access, Direction};
 pub use codes::Code;
 pub use validate::{Candidate, Caps};
 pub use violation::{Rule, Violation};
+pub use walk::Start;
 
 use serde::{Deserialize, Serialize};
 

@@ -4,9 +4,11 @@
 mod compile;
 mod diff;
 mod guard;
+mod layout;
 mod output;
 mod run;
 mod show;
+mod targets;
 
 use clap::{Parser, Subcommand};
 use girih::failure::Result;
@@ -30,8 +32,10 @@ enum Command {
     Run(run::Args),
     /// Run the same kernel on two devices and compare every argument.
     Diff(diff::Args),
-    /// List what --target takes, with the resources of each.
-    Targets(show::Targets),
+    /// Draw who holds which element, a swizzle, the banks of a tile, or what a tensor copy takes: as text, SVG or JSON.
+    Layout(layout::Args),
+    /// List what --target takes, and which instruction each target has from which PTX version on.
+    Targets(targets::Args),
     /// Say what girih finds on this machine: ptxas, driver, GPUs.
     Doctor(show::Doctor),
 }
@@ -46,7 +50,8 @@ fn main() -> ExitCode {
         Command::Compile(args) => compile::main(args),
         Command::Run(args) => run::main(args),
         Command::Diff(args) => diff::main(args),
-        Command::Targets(args) => end(show::targets(args), args.json),
+        Command::Layout(args) => layout::main(args),
+        Command::Targets(args) => end(targets::main(args), args.json),
         Command::Doctor(args) => end(show::doctor(args), args.json),
     }))
 }

@@ -1,20 +1,12 @@
-//! `girih targets` and `girih doctor`.
+//! `girih doctor`.
 use crate::output;
 use clap::Args;
 use girih::{failure::Result, file};
 use girih_codegen::ptxas::Ptxas;
-use girih_core::{device::Device, target::Target};
+use girih_core::device::Device;
 use girih_runtime::cuda::{CudaDevice, device_count};
 use girih_sim::Simulator;
 use serde_json::{Value, json};
-
-/// Options of `girih targets`.
-#[derive(Args)]
-pub struct Targets {
-    /// Print a JSON array.
-    #[arg(long)]
-    pub json: bool,
-}
 
 /// Options of `girih doctor`.
 #[derive(Args)]
@@ -22,43 +14,6 @@ pub struct Doctor {
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
-}
-
-/// Lists the targets.
-pub fn targets(args: &Targets) -> Result<()> {
-    if args.json {
-        let entry = |target: Target| {
-            json!({"target": target.to_string(), "ptx": target.first_ptx().to_string(), "compiles": true,
-                   "dynamic_shared_bytes": target.dynamic_shared_bytes(), "warps_per_sm": target.warps_per_sm(),
-                   "tensor_maps": target.tensor_map_caps().is_some()})
-        };
-        output::print_json(&Target::all().map(entry).collect());
-        return Ok(());
-    }
-    let mut text = "target    from PTX  shared memory of a block  warps of an SM  tensor maps\n".to_owned();
-    for target in Target::all() {
-        let mut line = format!(
-            "{:<9} {:<9} {:<25} {:<15} {}",
-            target.to_string(),
-            target.first_ptx().to_string(),
-            format!("{} KiB", target.dynamic_shared_bytes() >> 10),
-            target.warps_per_sm(),
-            if target.tensor_map_caps().is_some() {
-                "yes"
-            } else {
-                "no"
-            },
-        );
-        if target == Target::SM_90A {
-            line.push_str("  (default)");
-        }
-        if !target.in_llvm() {
-            line.push_str("  (LLVM 22 does not know it: the code is that of sm_100)");
-        }
-        text.push_str(&line);
-        text.push('\n');
-    }
-    file::to_stdout(text.as_bytes())
 }
 
 /// Says what there is to work with.

@@ -22,7 +22,7 @@ pub use legal::{Feature, Illegal};
 pub use opcode::{CopyKind, CopyOpcode, NotAnOpcode};
 pub use ops::Op;
 pub use set::Set;
-pub use table::{Row, Section, map_fields};
+pub use table::{MapField, Row, Section, map_fields};
 pub use tma::{LoadMode, ReduceOp, SharedSpace, StoreMode};
 
 use crate::tensor_map::Caps;

@@ -129,16 +129,21 @@ impl Row {
     }
 }
 
-/// What tensor maps hold on some targets only, and whether they do with these capabilities.
-pub fn map_fields() -> Vec<(String, fn(&Caps) -> bool)> {
+/// What tensor maps hold on some targets only.
+#[derive(Clone, Debug)]
+pub struct MapField {
+    /// Field and value, such as `swizzle 96`.
+    pub name: String,
+    /// Whether they hold it with these capabilities.
+    pub has: fn(&Caps) -> bool,
+}
+
+/// Every format, swizzle and mode that not all targets have, and their neighbours.
+pub fn map_fields() -> Vec<MapField> {
+    let field = |name: String, has: fn(&Caps) -> bool| MapField { name, has };
     let formats = Format::ALL.into_iter().filter(|format| format.is_sub_byte());
-    let mut all: Vec<(String, fn(&Caps) -> bool)> = formats
-        .map(|format| {
-            (
-                format!("format {}", format.name()),
-                (|caps: &Caps| caps.sub_byte) as fn(&Caps) -> bool,
-            )
-        })
+    let mut all: Vec<MapField> = formats
+        .map(|format| field(format!("format {}", format.name()), |caps| caps.sub_byte))
         .collect();
     for swizzle in Swizzle::ALL {
         let has: fn(&Caps) -> bool = match swizzle {
@@ -146,10 +151,10 @@ pub fn map_fields() -> Vec<(String, fn(&Caps) -> bool)> {
             _ if swizzle.atom_bytes() != 16 => |caps| caps.swizzle_atoms,
             _ => |_| true,
         };
-        all.push((format!("swizzle {}", swizzle.name()), has));
+        all.push(field(format!("swizzle {}", swizzle.name()), has));
     }
-    all.push(("mode im2col".into(), |_| true));
-    all.push(("mode im2col along W".into(), |caps| caps.im2col_wide));
+    all.push(field("mode im2col".into(), |_| true));
+    all.push(field("mode im2col along W".into(), |caps| caps.im2col_wide));
     all
 }
 
@@ -233,7 +238,7 @@ mod tests {
     #[test]
     fn fields_of_maps_follow_the_capabilities() {
         let fields = map_fields();
-        let on = |caps: &Caps| fields.iter().filter(|(_, has)| has(caps)).count();
+        let on = |caps: &Caps| fields.iter().filter(|field| (field.has)(caps)).count();
         assert!(on(&Caps::SM_90) < on(&Caps::SM_100) && on(&Caps::SM_100) < on(&Caps::SM_103));
         assert_eq!(on(&Caps::SM_103), fields.len());
     }

@@ -161,16 +161,16 @@ fn of_one(target: Target, rows: &[Row]) -> String {
 /// What tensor maps hold on some targets only.
 fn fields(targets: &[Target]) -> String {
     let fields = map_fields();
-    let width = fields.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let width = fields.iter().map(|field| field.name.chars().count()).max().unwrap_or(0);
     let mut text = format!("\ntensor map: fields that not every target has\n{:<width$}", "  sm_");
     for target in targets {
         let _ = write!(text, " {:>4}", target.to_string().replace("sm_", ""));
     }
     text.push('\n');
-    for (name, has) in &fields {
-        let _ = write!(text, "{name:<width$}");
+    for field in &fields {
+        let _ = write!(text, "{:<width$}", field.name);
         for target in targets {
-            let has = target.tensor_map_caps().is_some_and(|caps| has(&caps));
+            let has = target.tensor_map_caps().is_some_and(|caps| (field.has)(&caps));
             let _ = write!(text, " {:>4}", if has { "yes" } else { "-" });
         }
         text.push('\n');
@@ -183,9 +183,9 @@ fn as_json(targets: &[Target], rows: &[Row]) -> Value {
         json!({"target": target.to_string(), "ptx": target.first_ptx().to_string(), "compiles": true,
                "dynamic_shared_bytes": target.dynamic_shared_bytes(), "warps_per_sm": target.warps_per_sm(),
                "tensor_maps": target.tensor_map_caps().is_some(),
-               "tensor_map_fields": map_fields().iter()
-                   .filter(|(_, has)| target.tensor_map_caps().is_some_and(|caps| has(&caps)))
-                   .map(|(name, _)| name.as_str()).collect::<Vec<_>>()})
+               "tensor_map_fields": map_fields().into_iter()
+                   .filter(|field| target.tensor_map_caps().is_some_and(|caps| (field.has)(&caps)))
+                   .map(|field| field.name.clone()).collect::<Vec<_>>()})
     };
     let row = |row: &Row| {
         let legal = targets.iter().map(|&target| {

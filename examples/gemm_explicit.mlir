@@ -11,6 +11,10 @@
 // RUN: girih run %s --device sim --arg A=randn:bf16[150,136] --arg B=randn:bf16[136,261] --arg C=poison:bf16[150,261] | FileCheck %s
 // RUN: girih run %s --device sim --arg A=randn:bf16[1,16] --arg B=randn:bf16[16,1] --arg C=poison:bf16[1,1] | FileCheck %s
 // RUN: girih run %s --device sim --arg A=zeros:bf16[4,0] --arg B=zeros:bf16[0,4] --arg C=poison:bf16[4,4] | FileCheck %s --check-prefix=ZERO
+// Six steps through four slots, with every access checked:
+// RUN: girih run %s --check-memory --device sim --arg A=randn:bf16[150,384] --arg B=randn:bf16[384,64] --arg C=poison:bf16[150,64] | FileCheck %s --check-prefix=CHECKED
+// CHECKED: right: C:
+// CHECKED: checked memory, barriers and waits: no findings
 // CHECK: gemm: ran on
 // CHECK-NEXT: right: C:
 // ZERO: right: C: all 16 elements are exact

@@ -10,6 +10,11 @@
 // RUN: girih run %s --kernel copy_64 --device sim --arg A=randn:f32[100,72] --arg B=poison:f32[100,72] | FileCheck %s
 // RUN: girih run %s --kernel copy_128 --device sim --arg A=randn:f32[100,72] --arg B=poison:f32[100,72] | FileCheck %s
 // RUN: girih run %s --kernel copy_128 --device sim --arg A=randn:f32[1,4] --arg B=poison:f32[1,4] | FileCheck %s
+// RUN: girih run %s --kernel copy_32 --check-memory --device sim --arg A=randn:f32[100,72] --arg B=poison:f32[100,72] | FileCheck %s --check-prefix=CHECKED
+// RUN: girih run %s --kernel copy_64 --check-memory --device sim --arg A=randn:f32[100,72] --arg B=poison:f32[100,72] | FileCheck %s --check-prefix=CHECKED
+// RUN: girih run %s --kernel copy_128 --check-memory --device sim --arg A=randn:f32[100,72] --arg B=poison:f32[100,72] | FileCheck %s --check-prefix=CHECKED
+// CHECKED: right: B:
+// CHECKED: checked memory, barriers and waits: no findings
 // CHECK: copy_{{.*}}: ran on
 // CHECK-NEXT: right: B: all {{.*}} elements are exact
 

@@ -4,6 +4,9 @@
 //
 // RUN: girih run %s --device sim --arg A=randn:f32[1000] --arg B=randn:f32[1000] --arg C=poison:f32[1000] | FileCheck %s
 // RUN: girih run %s --device sim --arg A=zeros:f32[0] --arg B=zeros:f32[0] --arg C=zeros:f32[0] | FileCheck %s --check-prefix=EMPTY
+// RUN: girih run %s --check-memory --device sim --arg A=randn:f32[300] --arg B=randn:f32[300] --arg C=poison:f32[300] | FileCheck %s --check-prefix=CHECKED
+// CHECKED: right: C:
+// CHECKED: checked memory, barriers and waits: no findings
 // CHECK: add: ran on {{.*}}, grid 4x1x1
 // CHECK-NEXT: right: C: all 1000 elements are exact
 // EMPTY: add: the grid is empty (0x1x1), nothing was launched

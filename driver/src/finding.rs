@@ -70,6 +70,11 @@ impl Checks {
         }
     }
 
+    /// Whether a finding says what this message of the device says.
+    pub fn says(&self, message: &str) -> bool {
+        self.findings.iter().any(|finding| message.contains(&finding.message))
+    }
+
     fn render_one(&self, finding: &Finding, sources: &Sources, out: &mut String) {
         let severity = match finding.gravity {
             Gravity::Error => Severity::Error,
@@ -86,7 +91,7 @@ impl Checks {
         );
         out.push_str(&sources.render(std::slice::from_ref(&head)));
         for (i, place) in finding.places.iter().enumerate() {
-            let text = format!("{}: {}{}", label(finding, i), place.what, threads(place));
+            let text = format!("{}{}{}", label(finding, i), place.what, threads(place));
             let note = self.message(Severity::Note, Some(place), text);
             // The head has quoted the line already where it is the same.
             match note.place == head.place {
@@ -147,17 +152,17 @@ impl Checks {
     }
 }
 
-/// What a place is in its finding.
+/// What a place is in its finding, where there are several.
 fn label(finding: &Finding, index: usize) -> &'static str {
     let waits = matches!(
         finding.kind,
         Kind::Deadlock | Kind::BarrierDivergence | Kind::TransactionCount
     );
     match (finding.places.len(), index, waits) {
-        (1, ..) => "here",
-        (_, 0, _) => "first",
-        (_, _, true) => "and",
-        _ => "conflicts with",
+        (1, ..) => "",
+        (_, 0, _) => "first: ",
+        (_, _, true) => "and: ",
+        _ => "conflicts with: ",
     }
 }
 

@@ -16,10 +16,22 @@ pub fn fail(failure: &Failure, sources: &Sources, json: bool) -> u8 {
         }
         print_json(&value);
     } else {
-        if let Some(checks) = &failure.checks {
-            eprint!("{}", checks.render(sources));
-        }
-        eprint!("{}", sources.render(&failure.messages));
+        let Some(checks) = &failure.checks else {
+            eprint!("{}", sources.render(&failure.messages));
+            return failure.exit_code();
+        };
+        let (said, other): (Vec<_>, Vec<_>) = failure
+            .messages
+            .iter()
+            .cloned()
+            .partition(|message| checks.says(&message.text));
+        eprint!("{}{}", checks.render(sources), sources.render(&other));
+        let ended = if said.is_empty() {
+            ""
+        } else {
+            "; the launch failed there"
+        };
+        eprintln!("{}{ended}", checks.summary());
     }
     failure.exit_code()
 }

@@ -50,15 +50,14 @@ impl Sources {
         }
     }
 
+    /// A line of a file, from 1.
+    pub fn line(&self, file: &str, line: u32) -> Option<&str> {
+        let (_, text) = self.0.iter().find(|(name, _)| name == file)?;
+        text.lines().nth((line as usize).checked_sub(1)?)
+    }
+
     fn quote(&self, file: &str, line: u32, column: u32, out: &mut String) {
-        let Some(text) = self
-            .0
-            .iter()
-            .find(|(name, _)| name == file)
-            .and_then(|(_, text)| text.lines().nth((line as usize).checked_sub(1)?))
-        else {
-            return;
-        };
+        let Some(text) = self.line(file, line) else { return };
         // MLIR's columns count bytes from 1; a column may lie one past the end.
         let before = text
             .char_indices()

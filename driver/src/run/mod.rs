@@ -30,6 +30,7 @@ use girih_runtime::{
     Program,
     run::{DeviceChoice, Outcome, Request, run_and_judge},
 };
+use girih_sim::profile::{self, Profile};
 use progress::Display;
 use reference::Reference;
 use std::time::{Duration, Instant};
@@ -58,6 +59,8 @@ pub struct Options {
     pub reference: Choice,
     /// Whether the simulator looks for mistakes that a GPU would not report.
     pub check_memory: bool,
+    /// What of a simulated launch's cost is counted.
+    pub profile: profile::Options,
     /// Whether a long simulation shows on standard error, a terminal, how far it has come.
     pub shows_progress: bool,
 }
@@ -75,6 +78,8 @@ pub struct Ran {
     pub stages: Vec<Stage>,
     /// What the simulator's checks found; `None` where they were not asked for.
     pub checks: Option<Checks>,
+    /// What the launch cost; `None` where nothing was to be counted.
+    pub profile: Option<Profile>,
 }
 
 impl Ran {
@@ -87,7 +92,12 @@ impl Ran {
 /// Runs a kernel once and checks it.
 pub fn run(input: Input<'_>, options: &Options) -> Result<Ran> {
     // A GPU that is asked for must exist before anything is compiled for it.
-    let mut chosen = device::open(options.device, options.check_memory.then_some("--check-memory"))?;
+    let for_simulator = match (options.check_memory, options.profile.any()) {
+        (true, _) => Some("--check-memory"),
+        (false, true) => Some("--report"),
+        (false, false) => None,
+    };
+    let mut chosen = device::open(options.device, for_simulator)?;
     let context = registry::context();
     let mut ran = Messages {
         ptx_file: match input {
@@ -108,8 +118,8 @@ pub fn run(input: Input<'_>, options: &Options) -> Result<Ran> {
             let reference_time = start.elapsed();
             let mut compile = options.compile.clone();
             compile.emit = compile::Emit::Ptx;
-            // So that findings name lines of the program.
-            compile.line_info |= options.check_memory;
+            // So that findings and reports name lines of the program.
+            compile.line_info |= for_simulator.is_some();
             if compile.default_target.is_none() {
                 compile.default_target = chosen.device.target_to_compile_for();
             }
@@ -203,6 +213,7 @@ fn launch(
     let mut display = None;
     if let Opened::Simulator(simulator) = device {
         simulator.set_checks(options.check_memory);
+        simulator.set_profile(options.profile);
         display = options.shows_progress.then(|| Display::start(simulator.progress()));
     }
     let outcome = match &reference {
@@ -234,6 +245,10 @@ fn launch(
         )),
         _ => None,
     };
+    let profile = match device {
+        Opened::Simulator(simulator) => simulator.take_profile(),
+        Opened::Cuda(_) => None,
+    };
     let outcome = match (outcome, failed) {
         (Ok(outcome), None) => outcome,
         (_, Some(failure)) => return Err(failure.after(ran.messages).with_checks(checks)),
@@ -255,5 +270,6 @@ fn launch(
         messages: ran.messages,
         stages: ran.stages,
         checks,
+        profile,
     })
 }

@@ -1,6 +1,6 @@
 //! `girih run`.
 use crate::{compile::Compilation, output};
-use clap::Args as ClapArgs;
+use clap::{Args as ClapArgs, ValueEnum};
 use girih::{
     compile::Emit,
     diagnostic::Sources,
@@ -13,6 +13,7 @@ use girih_runtime::{
     run::{DeviceChoice, Named, Request},
     spec::Spec,
 };
+use girih_sim::{check::SourcePlace, profile};
 use serde_json::{Value, json};
 use std::{
     io::{IsTerminal, stderr},
@@ -56,6 +57,9 @@ pub struct Args {
     /// Look for races, missing fences and waits, misused barriers and reads of what nothing wrote; on the simulator.
     #[arg(long, conflicts_with = "time")]
     check_memory: bool,
+    /// Say what the launch costs: bank conflicts of shared memory, or instructions, traffic and occupancy; on the simulator.
+    #[arg(long = "report", value_name = "WHAT", value_enum, conflicts_with = "time")]
+    reports: Vec<Report>,
     /// Compare with no function.
     #[arg(long)]
     no_reference: bool,
@@ -77,6 +81,15 @@ pub struct Args {
     json: bool,
 }
 
+/// What a launch costs.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Report {
+    /// Wavefronts of every access to shared memory, and the layouts that would save some.
+    Banks,
+    /// Warp instructions by kind, bytes by space, coalescing, occupancy.
+    Resources,
+}
+
 impl Args {
     fn options(&self) -> Options {
         let function = |name: &String| Choice::Named(name.trim_start_matches('@').to_owned());
@@ -92,6 +105,10 @@ impl Args {
             },
             device: self.device,
             check_memory: self.check_memory,
+            profile: profile::Options {
+                banks: self.reports.contains(&Report::Banks),
+                resources: self.reports.contains(&Report::Resources),
+            },
             shows_progress: stderr().is_terminal(),
             reference: match (&self.reference, self.no_reference) {
                 (Some(name), _) => function(name),
@@ -139,6 +156,9 @@ fn report(args: &Args, ran: &Ran, sources: &Sources) -> u8 {
         if let Some(checks) = &ran.checks {
             value["findings"] = json!(checks.findings);
         }
+        if let Some(profile) = &ran.profile {
+            value["profile"] = json!(profile);
+        }
         output::print_json(&value);
     } else {
         eprint!("{}", sources.render(&ran.messages));
@@ -151,6 +171,10 @@ fn report(args: &Args, ran: &Ran, sources: &Sources) -> u8 {
         }
         if let Some(checks) = &ran.checks {
             text.push_str(&format!("{}\n", checks.summary()));
+        }
+        if let Some(profile) = &ran.profile {
+            let quote = |place: &SourcePlace| sources.line(&place.file, place.line).map(str::to_owned);
+            text.push_str(&profile::render::profile(profile, &quote));
         }
         if ran.outcome.checks.is_empty() {
             text.push_str(match ran.checks {

@@ -67,8 +67,9 @@ fn ptx(kernel: &Kernel) -> String {
     )
 }
 
-fn measure(kernel: &Kernel) -> Result<()> {
+fn measure(kernel: &Kernel, checked: bool) -> Result<()> {
     let mut device = Simulator::new();
+    device.set_checks(checked);
     let memory = device.allocate((BLOCKS * kernel.threads * 4) as usize)?;
     device.write(memory, 0, &vec![0; memory.bytes])?;
     let module = device.load(&ptx(kernel))?;
@@ -89,8 +90,9 @@ fn measure(kernel: &Kernel) -> Result<()> {
     let seconds = start.elapsed().as_secs_f64();
     let executed = device.executed_instructions() as f64;
     println!(
-        "{:<30} {:>8.2} million warp instructions in {:>6.3} s: {:>8.2} million a second",
+        "{:<30} {:<8} {:>8.2} million warp instructions in {:>6.3} s: {:>8.2} million a second",
         kernel.name,
+        if checked { "checked" } else { "plain" },
         executed / 1e6,
         seconds,
         executed / 1e6 / seconds
@@ -101,5 +103,9 @@ fn measure(kernel: &Kernel) -> Result<()> {
 fn main() -> Result<()> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     println!("simulator, {BLOCKS} blocks on {workers} threads");
-    KERNELS.iter().try_for_each(measure)
+    for kernel in &KERNELS {
+        measure(kernel, false)?;
+        measure(kernel, true)?;
+    }
+    Ok(())
 }

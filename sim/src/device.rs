@@ -397,7 +397,9 @@ impl Device for Simulator {
             shape,
             budget: AtomicU64::new(limit),
             output: Mutex::default(),
-            checks: self.checks.then(|| Checks::new(self.before_launch(&shape, program))),
+            checks: self
+                .checks
+                .then(|| Checks::new(self.before_launch(&shape, program), program)),
             profile: self.profiled.any().then(|| Recorder::new(self.profiled)),
             started: std::time::Instant::now(),
             progress: &self.progress,

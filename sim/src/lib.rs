@@ -17,7 +17,8 @@
 //! Numbers come out bit for bit as on an H200, special values included, but for approximate instructions, which are within
 //! their documented error. Asynchronous copies happen as late as PTX allows, so a missing wait shows every time. A launch
 //! fails with the driver's name for the fault, the line of the PTX, block and thread; a deadlock names the lines that
-//! wait. Not simulated: caches, timing, weak memory order.
+//! wait. Not simulated: caches, timing, and what weak memory order may do to a program; [`check`] finds the programs that leave
+//! it a choice.
 pub mod check;
 pub mod collective;
 pub mod corpus;
@@ -28,6 +29,7 @@ pub mod isa;
 pub mod mbarrier;
 pub mod memory;
 pub mod number;
+pub mod operands;
 pub mod profile;
 pub mod progress;
 pub mod ptx;

@@ -1,7 +1,9 @@
 //! Where the checks of a launch put what they find.
 use super::state::State;
 use super::{Finding, Gravity, Kind, Place};
+use crate::collective;
 use crate::exec::LaunchError;
+use crate::isa::{Op, Program};
 use crate::memory::FaultKind;
 use crate::ptx::SourceLines;
 use crate::ranges::Ranges;
@@ -14,9 +16,11 @@ use std::sync::{Mutex, PoisonError};
 /// A checked launch runs on one host thread, so that the same program gives the same findings every time.
 #[derive(Default)]
 pub struct Checks {
-    /// By kind and the lines of the places, so that each mistake of the program is there once.
+    /// By [`key`], so that each mistake of the program is there once.
     found: Mutex<BTreeMap<(Kind, Vec<u32>), Finding>>,
     state: Mutex<State>,
+    /// Whether the kernel has products.
+    products: bool,
 }
 
 impl Kind {
@@ -69,11 +73,19 @@ impl Finding {
 
 impl Checks {
     /// The checks of a launch, from what they remember of memory and threads before it.
-    pub fn new(state: State) -> Self {
+    pub fn new(state: State, program: &Program) -> Self {
+        let insts = program.functions.iter().flatten().flat_map(|code| &code.insts);
+        let is_product = |op: &Op| matches!(op, Op::Collective(c) if matches!(c.kind, collective::Kind::Wgmma(_)));
         Checks {
             state: Mutex::new(state),
+            products: insts.into_iter().any(|inst| is_product(&inst.op)),
             ..Checks::default()
         }
+    }
+
+    /// Whether the registers of warps are to be watched, for products in flight.
+    pub fn watches_registers(&self) -> bool {
+        self.products
     }
 
     /// Tells what happens in the launch, and collects what was found by it.
@@ -94,7 +106,7 @@ impl Checks {
     /// Adds a finding; one of the same kind and the same lines only counts.
     pub fn report(&self, finding: Finding) {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        match found.entry((finding.kind, finding.lines())) {
+        match found.entry(key(finding.kind, &finding.lines())) {
             Entry::Vacant(entry) => {
                 entry.insert(finding);
             }
@@ -106,7 +118,7 @@ impl Checks {
     pub fn again(&self, kind: Kind, lines: &[u32]) -> bool {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         found
-            .get_mut(&(kind, lines.to_vec()))
+            .get_mut(&key(kind, lines))
             .map(|finding| finding.times += 1)
             .is_some()
     }
@@ -129,7 +141,7 @@ impl Checks {
             thread: error.place.map(|(_, thread)| thread),
         };
         let finding = Finding::new(kind, error.fault.detail.clone(), remedy(kind), vec![place]);
-        found.insert((kind, finding.lines()), finding);
+        found.insert(key(kind, &finding.lines()), finding);
     }
 
     /// What has been written of each allocation by now: its base, and ranges of offsets.
@@ -148,6 +160,14 @@ impl Checks {
         findings.sort_by_key(|finding| finding.gravity);
         findings
     }
+}
+
+/// What tells findings apart: the kind and the lines of the places, in any order. The same two accesses are a race or a
+/// missing wait, depending on which of them comes first.
+fn key(kind: Kind, lines: &[u32]) -> (Kind, Vec<u32>) {
+    let mut lines = lines.to_vec();
+    lines.sort_unstable();
+    (if kind == Kind::MissingWait { Kind::Race } else { kind }, lines)
 }
 
 fn remedy(kind: Kind) -> &'static str {

@@ -66,6 +66,9 @@ impl Warp {
         let frame = self.make_frame(cx, code, target, together, link, base);
         if cx.grid.checks.is_some() {
             self.check_call(cx, code, together, base);
+            if let Some(watch) = &mut self.watch {
+                watch.forget(frame);
+            }
         }
         for (argument, formal) in call.arguments.iter().zip(&code.params) {
             for l in lanes(together) {

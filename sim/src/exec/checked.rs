@@ -6,11 +6,15 @@ use super::memory::resolve;
 use super::registers::{lane, lane_high};
 use super::warp::{Warp, lanes};
 use super::{Block, Cluster, Context, Grid};
-use crate::check::{Actor, At, Finish, Memory, Order, Piece, State, Step, Who, merge};
+use crate::check::{
+    Actor, At, Finding, Finish, Gravity, Kind, Memory, Order, Piece, Place, State, Step, Touch, Who, merge,
+};
+use crate::collective::{self, WarpgroupProduct};
 use crate::isa::{
-    Access, Address, Argument, Atomic, Call, Code, Fence, Formal, LANES, RANK_SHIFT, Space, Strength, W64,
+    Access, Address, Argument, Atomic, Call, Code, Fence, Formal, Inst, LANES, Op, RANK_SHIFT, Space, Strength, W64,
 };
 use crate::memory::{Bytes, Fault};
+use crate::operands::visit;
 use crate::tma::geometry::{StoreMode, store_walk};
 use crate::tma::{self, ReduceOp};
 use crate::transfer::{MbarrierOp, Transfer};
@@ -431,6 +435,97 @@ impl Warp {
                     state.local_written(self.who(block, active), u64::from(base + offset), (*bytes).into());
                 }
             }
+        });
+    }
+
+    /// The registers of an instruction that is about to be executed.
+    #[cold]
+    pub(super) fn check_registers(&mut self, cx: &Context<'_, '_>, inst: &Inst) {
+        let Some(watch) = &mut self.watch else { return };
+        let frame = self.current;
+        let mut wrong: Option<(Touch, bool)> = None;
+        match &inst.op {
+            Op::Fence(Fence::Registers) => watch.fence(),
+            Op::Collective(c) if matches!(c.kind, collective::Kind::Wgmma(_)) => {}
+            Op::Copy32(to, from) => {
+                let touch = if from.is_pool() {
+                    watch.constant(frame, *to, inst.line)
+                } else {
+                    watch.copy(frame, *to, *from, inst.line)
+                };
+                wrong = touch.map(|touch| (touch, true));
+            }
+            _ => visit(inst, &mut |slot, writes| {
+                let touch = watch.touch(frame, slot, writes, inst.line);
+                wrong = wrong.or(touch.map(|touch| (touch, writes)));
+            }),
+        }
+        if let Some((touch, writes)) = wrong {
+            self.report_touch(cx, inst.line, touch, if writes { "writes" } else { "reads" });
+        }
+    }
+
+    /// The registers of a product that this warp brings.
+    pub(super) fn check_issue(&mut self, cx: &Context<'_, '_>, product: &WarpgroupProduct) {
+        let line = self.line(cx.grid.program, 0);
+        let (frame, group) = (self.frame_of[0], self.wgmma_groups);
+        let Some(watch) = &mut self.watch else { return };
+        let factors = if product.a_shared { &[] } else { &product.a[..] };
+        let wrong = watch.issue(
+            frame,
+            (line, group, product.d.len() as u32),
+            product.d.iter().map(|v| v.slot),
+            factors.iter().map(|v| v.slot),
+        );
+        if let Some(touch) = wrong {
+            self.report_touch(cx, line, touch, "takes");
+        }
+    }
+
+    fn report_touch(&self, cx: &Context<'_, '_>, line: u32, touch: Touch, verb: &str) {
+        let Some(checks) = &cx.grid.checks else { return };
+        let other = match touch {
+            Touch::Sums(line) | Touch::Factor(line) | Touch::Unfenced(line) => line,
+        };
+        if checks.again(Kind::InFlightRegister, &[line, other]) {
+            return;
+        }
+        let place = |line: u32, what: String| Place {
+            what,
+            ptx_line: line,
+            source: None,
+            block: Some(cx.cluster.blocks[cx.block].index),
+            thread: self.identity.as_ref().map(|i| i.tid[0]),
+        };
+        let wait = format!("put wgmma.commit_group and wgmma.wait_group 0 between line {other} and line {line}");
+        let (message, remedy, there) = match touch {
+            Touch::Sums(_) => (
+                format!("line {line} {verb} a register that the wgmma at line {other} still accumulates into"),
+                wait,
+                "accumulates into the register",
+            ),
+            Touch::Factor(_) => (
+                format!("line {line} {verb} a register that the wgmma at line {other} still reads as a part of A"),
+                wait,
+                "reads the register",
+            ),
+            Touch::Unfenced(_) => (
+                format!(
+                    "the wgmma at line {line} takes a register that line {other} wrote, with no wgmma.fence between"
+                ),
+                format!("put wgmma.fence.sync.aligned between line {other} and line {line}"),
+                "writes the register",
+            ),
+        };
+        let places = vec![
+            place(line, format!("{verb} the register")),
+            place(other, there.to_owned()),
+        ];
+        let finding = Finding::new(Kind::InFlightRegister, message, remedy, places);
+        // Assemblers rename what is written only after the product was issued.
+        checks.report(match touch {
+            Touch::Factor(_) => finding.with_gravity(Gravity::Warning),
+            _ => finding,
         });
     }
 

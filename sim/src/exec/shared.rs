@@ -23,14 +23,20 @@ impl SharedMemory {
         if addr >= SHARED_BASE.into() && addr.checked_add(bytes as u64).is_some_and(|end| end <= size) {
             Ok(addr as usize..addr as usize + bytes)
         } else {
-            Err(Fault::new(
-                FaultKind::IllegalAddress,
-                format!(
-                    "{bytes} bytes at shared address {addr:#x}; the block's shared memory is {SHARED_BASE:#x} to {size:#x}"
-                ),
-            ))
+            Err(Fault::new(FaultKind::IllegalAddress, outside(addr, bytes as u64, size)))
         }
     }
+}
+
+/// Words for bytes outside the shared memory of a block, which ends at `size`.
+fn outside(addr: u64, bytes: u64, size: u64) -> String {
+    let base = u64::from(SHARED_BASE);
+    let how_far = match addr.checked_sub(size) {
+        Some(past) => format!("{past} bytes past its end"),
+        None if addr < base => format!("{} bytes before its start", base - addr),
+        None => format!("ends {} bytes past its end", addr.saturating_add(bytes) - size),
+    };
+    format!("{bytes} bytes at shared address {addr:#x}, {how_far}; the block's shared memory is {base:#x} to {size:#x}")
 }
 
 impl Bytes for SharedMemory {

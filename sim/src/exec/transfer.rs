@@ -479,6 +479,9 @@ impl Warp {
                     .surface_address(value(*surface), &coords, n * values.len())?;
                 for (i, v) in values.iter().enumerate() {
                     let at = addr + (i * n) as u64;
+                    if cx.grid.checks.is_some() && *store {
+                        self.check_lane(cx, l, (Space::Global, at), n as u64, true);
+                    }
                     if *store {
                         global.write(at, &self.read(program, l, *v).to_le_bytes()[..n])?;
                     } else {

@@ -5,6 +5,7 @@
 //! of one warp may wait for each other.
 use super::Context;
 use super::registers::{self, holds, lane, set_lane};
+use crate::check::Registers;
 use crate::isa::{Access, Base, Clock, Code, LANES, Op, Program, Space, Special, Value};
 use crate::memory::{Fault, FaultKind};
 
@@ -101,6 +102,8 @@ pub struct Warp {
     pub lane: usize,
     /// Committed groups of each lane: of `cp.async`, of bulk copies.
     pub groups: [(u64, u64); LANES],
+    /// Registers of products, where checks are on and the kernel has products.
+    pub watch: Option<Box<Registers>>,
     /// Committed groups of `wgmma`.
     pub wgmma_groups: u64,
     pub local: Vec<Vec<u8>>,
@@ -137,6 +140,12 @@ impl Warp {
             identity: Some(Box::new(identity)),
             alive,
             local: vec![Vec::new(); LANES],
+            watch: cx
+                .grid
+                .checks
+                .as_ref()
+                .filter(|c| c.watches_registers())
+                .map(|_| Box::default()),
             ..Warp::default()
         };
         let entry = cx.grid.program.entry;
@@ -347,7 +356,7 @@ impl Warp {
             };
             let before = self.executed;
             let limit = patience.min(quantum - (before - start));
-            let turn = if cx.cluster.profile.is_some() {
+            let turn = if cx.cluster.profile.is_some() || self.watch.is_some() {
                 self.run_group::<true>(cx, code, meet, limit)?
             } else {
                 self.run_group::<false>(cx, code, meet, limit)?
@@ -371,7 +380,7 @@ impl Warp {
     }
 
     /// Runs the chosen group until it splits, waits, has done `limit` instructions or reaches instruction `meet`. True
-    /// when other warps should have their turn. `OBSERVED`: what the instructions cost is counted.
+    /// when other warps should have their turn. `OBSERVED`: what the instructions cost is counted, and registers are watched.
     fn run_group<const OBSERVED: bool>(
         &mut self,
         cx: &mut Context<'_, '_>,
@@ -399,6 +408,9 @@ impl Warp {
             let mut next = self.at + 1;
             if OBSERVED {
                 self.observe(cx, &inst.op, active);
+                if active != 0 {
+                    self.check_registers(cx, inst);
+                }
             }
             let regs = &mut self.frames[self.current as usize].regs;
             if active != 0 && !registers::execute(&inst.op, regs, &program.pool, active) {

@@ -128,6 +128,7 @@ impl Warp {
             }
             self.bring(program, product, &mut meeting, own, place);
             cx.check(|state, block| state.bring_product(self.who(block, active)));
+            self.check_issue(cx, product);
             here = true;
             cx.cluster.effects += 1;
             if meeting.arrived == (1 << WARPS) - 1 {
@@ -226,6 +227,9 @@ impl Warp {
             .partition(|p| p.group < end);
         meeting.in_flight = rest;
         let over: Vec<InFlight> = over;
+        if let Some(watch) = &mut self.watch {
+            watch.wait(end);
+        }
         if cx.grid.checks.is_some() {
             // A write beneath a product is reported where it happens.
             cx.check(|state, block| state.wait_products(self.who(block, u32::MAX), end as u32));

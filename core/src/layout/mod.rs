@@ -59,6 +59,18 @@
 //! - An input bit is *free* where it brings no new element: its image is in the span of the bits before it. A tile held
 //!   twice has free bits; a *broadcast* bit is a free one whose image is 0.
 //!
+//! # What there is
+//!
+//! | to | use |
+//! |---|---|
+//! | make a layout | [`Blocked`], [`Named`] and the fragments of `construct`, [`shared_offsets`], [`LinearLayout::from_bases`] |
+//! | combine | [`then`](LinearLayout::then), [`product`](LinearLayout::product), [`divide`](LinearLayout::divide), [`invert`](LinearLayout::invert), [`sliced`](LinearLayout::sliced) |
+//! | change a tile's layout | [`conversion`]: how far data moves; [`exchange`]: in which order through shared memory |
+//! | count conflicts | [`shared_bank_count`], [`SharedTile::bank_count`], [`access_cost`] |
+//! | choose a swizzle | [`best_swizzle`] among the hardware's, [`exchange`] among all, [`placements`] for observed accesses |
+//! | leave powers of two | [`Repeated`], [`Padded`], [`SharedTile`] |
+//! | look at it | [`draw`], which `girih layout` prints |
+//!
 //! # In CuTe's notation
 //!
 //! CuTe adds where this adds without carry. A CuTe mode `2^k : 2^s` is the k images `2^s, 2^(s+1), ...`, so that a CuTe
@@ -72,6 +84,8 @@
 //! | `composition(a, b)` | `b.then(&a)` |
 //! | `right_inverse(a)` | [`pseudo_invert`](LinearLayout::pseudo_invert) |
 //! | `logical_divide` of an exact tiling | [`divide`](LinearLayout::divide) |
+//! | `Swizzle<3,4,3>`, `<2,4,3>`, `<1,4,3>` on bytes | swizzle 128, 64, 32 |
+//! | TV layout `((4,8),(2,2)):((32,1),(16,8))` of 16 x 8, columns first | [`mma_accumulator`]: lanes 1, 2 to columns 2, 4; lanes 4, 8, 16 to rows 1, 2, 4; registers 1, 2 to column 1, row 8 |
 //!
 //! CuTe needs a swizzle functor beside the layout, and cannot compose through it; here it is a layout like any other. In
 //! return CuTe's shapes need not be powers of two.

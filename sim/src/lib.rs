@@ -16,9 +16,9 @@
 //!
 //! Numbers come out bit for bit as on an H200, special values included, but for approximate instructions, which are within
 //! their documented error. Asynchronous copies happen as late as PTX allows, so a missing wait shows every time. A launch
-//! fails with the driver's name for the fault, the line of the PTX, block and thread; a deadlock names the lines that
-//! wait. Not simulated: caches, timing, and what weak memory order may do to a program; [`check`] finds the programs that leave
-//! it a choice.
+//! fails with the driver's name for the fault, the lines of the PTX and of the program it was made from, block and thread; a
+//! deadlock says who waits for what, how far that is, and who is missing. Not simulated: caches, timing, and what weak memory
+//! order may do to a program; [`check`] finds the programs that leave it a choice.
 pub mod check;
 pub mod collective;
 pub mod corpus;

@@ -118,8 +118,8 @@ pub fn run(input: Input<'_>, options: &Options) -> Result<Ran> {
             let reference_time = start.elapsed();
             let mut compile = options.compile.clone();
             compile.emit = compile::Emit::Ptx;
-            // So that findings and reports name lines of the program.
-            compile.line_info |= for_simulator.is_some();
+            // So that findings, reports and the simulator's faults name lines of the program.
+            compile.line_info |= matches!(chosen.device, Opened::Simulator(_));
             if compile.default_target.is_none() {
                 compile.default_target = chosen.device.target_to_compile_for();
             }

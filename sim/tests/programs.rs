@@ -561,3 +561,42 @@ fn faults_name_the_line_of_the_source() {
         "{error}"
     );
 }
+
+#[test]
+fn a_wait_for_the_source_alone_frees_it_and_leaves_the_data_on_its_way() {
+    let body = "mov.u32 %r10, s; mov.b32 %r2, 5; mov.b32 %r3, 9; st.shared.v4.u32 [%r10], {%r2, %r2, %r2, %r2};\n\
+        fence.proxy.async.shared::cta; setp.ne.u32 %p1, %t, 0; @%p1 bra E;\n\
+        COPY cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;\n\
+        st.shared.v4.u32 [%r10], {%r3, %r3, %r3, %r3}; ld.global.u32 %r4, [%out];\n\
+        cp.async.bulk.wait_group 0; ld.global.u32 %r5, [%out]; st.global.v2.u32 [%out+16], {%r4, %r5};\nE: ret;";
+    for (copy, before, after) in [
+        ("cp.async.bulk.global.shared::cta.bulk_group [%out], [%r10], 16;", 0, 5),
+        (
+            "st.global.u32 [%out], 2; cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%out], [%r10], 16;",
+            2,
+            7,
+        ),
+    ] {
+        let mut program = Program::new(TILE, &body.replace("COPY", copy), 32);
+        program.run(&ONE_WARP).unwrap_or_else(|e| panic!("{e}"));
+        let words = program.words();
+        assert_eq!((words[0], words[4], words[5]), (after, before, after), "{copy}");
+    }
+}
+
+#[test]
+fn a_tensor_store_whose_source_was_waited_for_stores_what_was_there() {
+    let body = "mov.u64 %d10, map; cvta.param.u64 %d10, %d10; mov.u32 %r10, s; mov.u32 %r11, bar; mov.b32 %r2, 5; mov.b32 %r3, 9;\n\
+        setp.ne.u32 %p1, %t, 0; @%p1 bra E;\n\
+        mbarrier.init.shared::cta.b64 [%r11], 1; st.shared.u32 [%r10], %r2; fence.proxy.async.shared::cta;\n\
+        cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%d10, {0, 0}], [%r10]; cp.async.bulk.commit_group;\n\
+        cp.async.bulk.wait_group.read 0; st.shared.u32 [%r10], %r3; cp.async.bulk.wait_group 0;\n\
+        mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r11], 1024;\n\
+        cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r10], [%d10, {0, 0}], [%r11];\n\
+        W: mbarrier.try_wait.parity.shared::cta.b64 %p6, [%r11], 0; @!%p6 bra W;\n\
+        ld.shared.u32 %r1, [%r10]; st.global.u32 [%out], %r1;\nE: ret;";
+    let mut program = Program::new(TILE, body, 32);
+    let map = tensor(&mut program);
+    program.run_with(&ONE_WARP, &map).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(program.words()[0], 5);
+}

@@ -431,3 +431,35 @@ fn a_second_change_of_registers_in_the_wrong_direction_is_told() {
     );
     assert_eq!((lines(&found), found.gravity), (vec![BODY + 1], Gravity::Warning));
 }
+
+#[test]
+fn a_warpgroup_that_parts_at_a_product_is_told() {
+    let product = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r4, %r5, %r6, %r7}, %d2, %d2, 1, 1, 1, 0, 0;";
+    let body = |others: &str| {
+        format!(
+            "mov.b64 %d2, 64; mov.b32 %r4, 0; mov.b32 %r5, 0; mov.b32 %r6, 0; mov.b32 %r7, 0;\n\
+             @%p2 bra A;\n{others} bra E;\nA: {product}\nE: bar.sync 0;"
+        )
+    };
+    let (error, findings) = run(&body(product), 128);
+    let error = error.expect("a fault").message;
+    all(
+        &error,
+        &[
+            "the warps of a warpgroup execute different wgmma instructions",
+            "are at line 12",
+        ],
+    );
+    assert!(
+        findings.iter().any(|f| f.kind == Kind::BarrierDivergence),
+        "{findings:#?}"
+    );
+    let (text, _) = deadlock(&body(""), 128);
+    all(
+        &text,
+        &[
+            "32 threads (warp 0) wait at line 12 for the other warps of its warpgroup, 0 to 3: 96 threads (warps 1-3) at line 13",
+            "let all four warps of the warpgroup execute the same wgmma",
+        ],
+    );
+}

@@ -4,6 +4,7 @@
 //! a thread waits for its mbarrier or its group, or when nothing else is left to do. So a program that reads before it
 //! waits, or that overwrites a source too early, gets wrong data here every time and not only now and then.
 use super::atomic;
+use super::held::{Held, Holder, Nowhere};
 use super::mbarrier::complete;
 use super::memory::Generic;
 use super::shared::ClusterShared;
@@ -120,6 +121,8 @@ pub struct Pending {
     pub issued: u64,
     /// What it does.
     pub copy: Copy,
+    /// Its source, where that has been read and the data is on its way.
+    pub held: Option<Held>,
 }
 
 impl Pending {
@@ -157,8 +160,41 @@ impl Copy {
         self.barriers().any(|barrier| barriers.contains(&barrier))
     }
 
-    fn happen(&self, blocks: &[Block], own: usize, global: &GlobalMemory) -> Result<(), Fault> {
+    /// Reads the source of a copy from shared to global memory.
+    fn hold(&self, blocks: &[Block], own: usize) -> Result<Held, Fault> {
         let shared = ClusterShared { blocks, own };
+        let holder = Holder::new(&shared);
+        match self {
+            Copy::Store { src, bytes, .. } | Copy::Reduce { src, bytes, .. } => {
+                holder.read(*src, &mut vec![0; *bytes as usize])?;
+            }
+            Copy::TensorStore { map, mode, coords, src } => {
+                let (memory, src) = shared.locate(*src)?;
+                let holder = Holder::new(memory);
+                tma::store(map, *mode, coords, &holder, src, &Nowhere)?;
+                return Ok(holder.finish());
+            }
+            Copy::TensorReduce {
+                map,
+                op,
+                mode,
+                coords,
+                src,
+            } => {
+                let (memory, src) = shared.locate(*src)?;
+                let holder = Holder::new(memory);
+                tma::reduce(map, *op, *mode, coords, &holder, src, &Nowhere)?;
+                return Ok(holder.finish());
+            }
+            _ => {}
+        }
+        Ok(holder.finish())
+    }
+
+    /// Copies; the source is `held` where it was read before.
+    fn happen(&self, blocks: &[Block], own: usize, global: &GlobalMemory, held: Option<&Held>) -> Result<(), Fault> {
+        let shared = ClusterShared { blocks, own };
+        let source = |memory| held.map_or(memory, |h| h as &dyn Bytes);
         match self {
             Copy::Small {
                 dst,
@@ -188,7 +224,7 @@ impl Copy {
             }
             Copy::Store { dst, src, bytes, mask } => {
                 let mut buffer = vec![0; *bytes as usize];
-                shared.read(*src, &mut buffer)?;
+                source(&shared).read(*src, &mut buffer)?;
                 let Some(mask) = mask else {
                     return global.write(*dst, &buffer);
                 };
@@ -217,7 +253,7 @@ impl Copy {
                 barrier,
             } => {
                 let target: &dyn Bytes = if barrier.is_some() { &shared } else { global };
-                reduce(&shared, target, (*op, *ty), *src, *dst, *bytes)?;
+                reduce(source(&shared), target, (*op, *ty), *src, *dst, *bytes)?;
                 barrier.map_or(Ok(()), |b| complete(&shared, b, *bytes))
             }
             Copy::Registers { dst, data, barrier } => {
@@ -249,7 +285,7 @@ impl Copy {
             }),
             Copy::TensorStore { map, mode, coords, src } => {
                 let (memory, src) = shared.locate(*src)?;
-                tma::store(map, *mode, coords, memory, src, global)
+                tma::store(map, *mode, coords, source(memory), src, global)
             }
             Copy::TensorReduce {
                 map,
@@ -259,7 +295,7 @@ impl Copy {
                 src,
             } => {
                 let (memory, src) = shared.locate(*src)?;
-                tma::reduce(map, *op, *mode, coords, memory, src, global)
+                tma::reduce(map, *op, *mode, coords, source(memory), src, global)
             }
         }
     }
@@ -315,12 +351,25 @@ impl Cluster {
                 .acting
                 .set(pending.acting(self.effects));
             let own = pending.owner.0;
-            if let Err(fault) = pending.copy.happen(&self.blocks, own, grid.memory) {
+            if let Err(fault) = pending
+                .copy
+                .happen(&self.blocks, own, grid.memory, pending.held.as_ref())
+            {
                 return Err(Box::new((fault, pending)));
             }
             if grid.checks.is_some() {
                 pending.copy.barriers().for_each(|b| self.check_object(grid, own, b));
             }
+        }
+        Ok(())
+    }
+
+    /// Lets the pending copies that `chosen` names read their sources, as `cp.async.bulk.wait_group.read` waits for; their
+    /// data is as late as before. An error comes with the line of its copy.
+    pub(super) fn release(&mut self, chosen: impl Fn(&Pending) -> bool) -> Result<(), (Fault, u32)> {
+        for pending in self.pending.iter_mut().filter(|p| p.held.is_none() && chosen(p)) {
+            let held = pending.copy.hold(&self.blocks, pending.owner.0);
+            pending.held = Some(held.map_err(|fault| (fault, pending.line))?);
         }
         Ok(())
     }

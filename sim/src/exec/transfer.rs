@@ -70,6 +70,7 @@ impl Warp {
                     round,
                     issued: cx.cluster.effects,
                     copy,
+                    held: None,
                 });
             } else if !self.group(cx, transfer, l)? {
                 if checked {
@@ -355,10 +356,13 @@ impl Warp {
         let end = if open { u64::MAX } else { committed.saturating_sub(keep) };
         let owner = (cx.block, self.number(), l);
         let chosen = |p: &Pending| p.owner == owner && p.completion == completion && p.group < end;
-        cx.cluster.settle(cx.grid, chosen).map_err(|late| {
-            let issued = cx.grid.program.line(late.1.line);
-            let detail = format!("{} (a copy issued at {issued})", late.0.detail);
-            Fault::new(late.0.kind, detail)
+        let result = match transfer {
+            Transfer::BulkWait { sources: true, .. } => cx.cluster.release(chosen),
+            _ => cx.cluster.settle(cx.grid, chosen).map_err(|late| (late.0, late.1.line)),
+        };
+        result.map_err(|(fault, line)| {
+            let issued = cx.grid.program.line(line);
+            Fault::new(fault.kind, format!("{} (a copy issued at {issued})", fault.detail))
         })?;
         Ok(!matches!(transfer, Transfer::ArriveAfterCopies { .. }))
     }

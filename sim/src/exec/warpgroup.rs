@@ -5,10 +5,11 @@
 use super::Context;
 use super::collective::illegal;
 use super::shared::ClusterShared;
+use super::stuck::lane_list;
 use super::warp::{Flow, Warp};
 use crate::collective::WarpgroupProduct;
 use crate::isa::{LANES, Program, Value};
-use crate::memory::{Bytes, Fault};
+use crate::memory::{Bytes, Fault, FaultKind};
 use crate::tensor_core::wgmma::{A, Metadata, WarpgroupRegister};
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hasher};
@@ -107,9 +108,13 @@ impl Warp {
     ) -> Result<Flow, Fault> {
         let program: &Program = cx.grid.program;
         if active != u32::MAX {
-            return Err(illegal(format!(
-                "wgmma needs all 32 lanes of the warp, lanes {active:#010x} execute it"
-            )));
+            return Err(Fault::new(
+                FaultKind::BarrierDivergence,
+                format!(
+                    "wgmma needs all 32 lanes of the warp, {} alone execute it; let the others stay until then",
+                    lane_list(active)
+                ),
+            ));
         }
         let number = self.identity.as_ref().map_or(0, |i| i.warp as usize);
         let (group, own) = (number / WARPS, number % WARPS);
@@ -124,7 +129,21 @@ impl Warp {
         let mut here = meeting.arrived >> own & 1 != 0;
         if !here && !meeting.done {
             if meeting.arrived != 0 && meeting.place != place {
-                return Err(illegal("the warps of a warpgroup execute different wgmma instructions"));
+                let (function, pc) = meeting.place;
+                let code = program.functions[function as usize].as_ref();
+                let line = code.and_then(|c| c.insts.get(pc as usize)).map_or(0, |i| i.line);
+                return Err(Fault::new(
+                    FaultKind::BarrierDivergence,
+                    format!(
+                        "the warps of a warpgroup execute different wgmma instructions: warps {:?} are at {}; branch by the \
+                         number of the thread divided by 128",
+                        (0..WARPS)
+                            .filter(|w| meeting.arrived >> w & 1 != 0)
+                            .map(|w| group * WARPS + w)
+                            .collect::<Vec<_>>(),
+                        program.line(line)
+                    ),
+                ));
             }
             self.bring(program, product, &mut meeting, own, place);
             cx.check(|state, block| state.bring_product(self.who(block, active)));

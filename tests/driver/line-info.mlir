@@ -3,7 +3,7 @@
 // RUN: girih compile %s --lineinfo | FileCheck %s
 // RUN: not girih run %s --device sim --check-memory --no-reference --arg out=poison:i32[1] 2>&1 | FileCheck %s --check-prefix=STUCK
 
-// STUCK: deadlock: every thread of the block or cluster waits
+// STUCK: CUDA_ERROR_LAUNCH_TIMEOUT: deadlock: every thread of the block or cluster waits
 // STUCK-NEXT: 32 threads (warp 0) wait at line {{[0-9]+}} ({{.*}}line-info.mlir:[[#@LINE+32]]:3) for parity 0 of the mbarrier at shared address
 // STUCK-NEXT: 0 of 1 arrivals have come in phase 0, of parity 0, 0 bytes of 64 expected (by line {{[0-9]+}} ({{.*}}line-info.mlir:[[#@LINE+27]]:5))
 // STUCK: 64 bytes are expected, but no copy that names this mbarrier was issued

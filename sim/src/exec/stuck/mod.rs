@@ -9,15 +9,16 @@
 //!
 //! Threads that wait at one instruction for one thing are a group. The group whose state shows the mistake comes first; the
 //! launch's error is at its line.
+mod mbarrier;
+
 use super::launch::LaunchError;
 use super::warp::{Warp, lanes};
 use super::{Cluster, Grid};
-use crate::check::progress::{Agent, History, Mbarriers, Phase, counted, total};
+use crate::check::progress::counted;
 use crate::check::{Finding, Kind, Place};
 use crate::collective::Kind as CollectiveKind;
-use crate::isa::{LANES, Op, RANK_SHIFT};
-use crate::mbarrier::Barrier;
-use crate::memory::{Bytes, Fault, FaultKind};
+use crate::isa::{LANES, Op};
+use crate::memory::{Fault, FaultKind};
 use std::collections::BTreeMap;
 
 /// Groups that are described; more are counted.
@@ -53,7 +54,20 @@ struct Told {
     remedies: Vec<String>,
     /// Whether the state shows the mistake: 0 does, 2 does not.
     doubt: u8,
-    kind: Kind,
+    /// The mistake as a finding of its own: kind, message, and lines that take part beside the waits.
+    mistake: Option<(Kind, String, Vec<Place>)>,
+}
+
+impl Told {
+    /// A group whose state shows the mistake.
+    fn sure(text: String, remedy: &str, mistake: (Kind, String, Vec<Place>)) -> Told {
+        Told {
+            text,
+            remedies: vec![remedy.to_owned()],
+            doubt: 0,
+            mistake: Some(mistake),
+        }
+    }
 }
 
 /// The error of a cluster that gets nowhere; `running` threads may only have run out of instructions. Where checks are on,
@@ -104,10 +118,14 @@ pub(super) fn stuck(grid: &Grid<'_>, cluster: &Cluster, what: &str, running: boo
             true => "let every thread that is waited for arrive, and raise the instruction limit only if the work is so long"
                 .to_owned(),
         };
-        let message = format!("{what}: {} at {}", first.what, grid.program.line(first.ptx_line));
-        if told.kind != Kind::Deadlock {
-            checks.report(Finding::new(told.kind, message.clone(), remedy.clone(), places.clone()));
+        if let Some((kind, message, others)) = &told.mistake {
+            let places = match others.is_empty() {
+                true => places.clone(),
+                false => places.iter().take(1).chain(others).cloned().collect(),
+            };
+            checks.report(Finding::new(*kind, message.clone(), remedy.clone(), places));
         }
+        let message = format!("{}: {}", what.trim_start_matches("deadlock: "), first.what);
         checks.report(Finding::new(Kind::Deadlock, message, remedy, places.clone()));
     }
     LaunchError {
@@ -205,8 +223,13 @@ impl<'a> View<'a> {
                 let word = if full.len() == 1 { "warp" } else { "warps" };
                 words.push(format!("{word} {}", ranges(full)));
             }
+            let mut alike: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
             for ((_, warp), mask) in own().filter(|((_, w), m)| !whole(*w, **m)) {
-                words.push(format!("{} of warp {warp}", lane_list(*mask)));
+                alike.entry(*mask).or_default().push(*warp);
+            }
+            for (mask, warps) in alike {
+                let word = if warps.len() == 1 { "warp" } else { "warps" };
+                words.push(format!("{} of {word} {}", lane_list(mask), ranges(warps)));
             }
             match words.is_empty() {
                 true => {}
@@ -274,50 +297,46 @@ impl<'a> View<'a> {
                         "let every thread of every block of the cluster execute barrier.cluster.arrive".to_owned(),
                     ],
                     doubt: 1,
-                    kind: Kind::Deadlock,
+                    mistake: None,
                 }
             }
             Reason::Mbarrier { address, parity } => self.tell_mbarrier(address, parity, threads),
             Reason::Lanes { rank, warp, absent } => {
                 let there = self.whereabouts(|r, w, l| (r, w) == (rank, warp) && absent >> l & 1 != 0);
-                Told {
-                    text: format!(
-                        " for {} of the warp: {}",
-                        lane_list(absent),
-                        there.unwrap_or_else(|| "they are nowhere".to_owned())
-                    ),
-                    remedies: vec![
-                        "let all lanes that the member mask names, or all of the warp where there is none, execute the \
-                         instruction together"
-                            .to_owned(),
-                    ],
-                    doubt: 0,
-                    kind: Kind::BarrierDivergence,
-                }
+                let there = there.unwrap_or_else(|| "they are nowhere".to_owned());
+                let text = format!(" for {} of the warp: {there}", lane_list(absent));
+                let mistake = format!(
+                    "an instruction needs lanes of warp {warp} that do not come, {}",
+                    lane_list(absent)
+                );
+                let remedy = "let all lanes that the member mask names, or all of the warp where there is none, execute the \
+                              instruction together";
+                Told::sure(text, remedy, (Kind::BarrierDivergence, mistake, Vec::new()))
             }
             Reason::Warpgroup { rank, first_warp } => {
                 let own = |r: usize, w: usize| r == rank && (first_warp..first_warp + 4).contains(&w);
                 let there =
                     self.whereabouts(|r, w, l| own(r, w) && threads.get(&(r, w)).is_none_or(|mask| mask >> l & 1 == 0));
-                Told {
-                    text: format!(
-                        " for the other warps of its warpgroup, {first_warp} to {}: {}",
-                        first_warp + 3,
-                        there
-                            .or_else(|| self.exits(rank))
-                            .unwrap_or_else(|| "they are nowhere".to_owned())
-                    ),
-                    remedies: vec!["let all four warps of the warpgroup execute the same wgmma".to_owned()],
-                    doubt: 0,
-                    kind: Kind::BarrierDivergence,
-                }
+                let there = there.or_else(|| self.exits(rank));
+                let text = format!(
+                    " for the other warps of its warpgroup, {first_warp} to {}: {}",
+                    first_warp + 3,
+                    there.unwrap_or_else(|| "they are nowhere".to_owned())
+                );
+                let mistake = format!(
+                    "wgmma needs all four warps of its warpgroup, {first_warp} to {}, found {}",
+                    first_warp + 3,
+                    self.who(threads)
+                );
+                let remedy = "let all four warps of the warpgroup execute the same wgmma";
+                Told::sure(text, remedy, (Kind::BarrierDivergence, mistake, Vec::new()))
             }
             Reason::Registers { rank, wanted } => self.tell_registers(rank, wanted),
             Reason::Runs => Told {
                 text: String::new(),
                 remedies: Vec::new(),
                 doubt: 2,
-                kind: Kind::Deadlock,
+                mistake: None,
             },
         }
     }
@@ -340,9 +359,13 @@ impl<'a> View<'a> {
             .find(|((_, w), mask)| aligned && block.warps[*w].alive != **mask);
         let lack = expected - barrier.arrived.min(expected);
         let mut remedies = Vec::new();
-        let mut kind = Kind::Deadlock;
+        let mut mistake = None;
         if let Some(((_, warp), mask)) = parted {
-            kind = Kind::BarrierDivergence;
+            let message = format!(
+                "barrier {id} needs all lanes of warp {warp} at one instruction, found {} alone",
+                lane_list(*mask)
+            );
+            mistake = Some((Kind::BarrierDivergence, message, Vec::new()));
             remedies.push(format!(
                 "the barrier needs all lanes of warp {warp} at one instruction, {} alone are there: move it out of the \
                  branch that parts them",
@@ -365,7 +388,7 @@ impl<'a> View<'a> {
             text,
             remedies,
             doubt: u8::from(parted.is_none() && exits.is_none()),
-            kind,
+            mistake,
         }
     }
 
@@ -384,159 +407,8 @@ impl<'a> View<'a> {
                     .to_owned(),
             ],
             doubt: 0,
-            kind: Kind::Deadlock,
+            mistake: None,
         }
-    }
-
-    fn tell_mbarrier(&self, address: u64, parity: Option<bool>, threads: &Threads) -> Told {
-        let rank = (address >> RANK_SHIFT) as usize - 1;
-        let local = address & ((1 << RANK_SHIFT) - 1);
-        let mut told = Told {
-            text: String::new(),
-            remedies: Vec::new(),
-            doubt: 1,
-            kind: Kind::Deadlock,
-        };
-        let Some(block) = self.cluster.blocks.get(rank) else {
-            return told;
-        };
-        let whose = match self.cluster.blocks.len() {
-            1 => String::new(),
-            _ => format!(" of block {:?}", block.index),
-        };
-        let phase = parity.map_or("the phase".to_owned(), |p| format!("parity {}", u8::from(p)));
-        told.text = format!(" for {phase} of the mbarrier at shared address {local:#x}{whose}:");
-        let mut bytes = [0; 8];
-        let state = block.shared.read(local, &mut bytes).ok();
-        let Some(barrier) = state.and_then(|()| Barrier::from_bits(u64::from_le_bytes(bytes)).ok()) else {
-            told.text += " it is none any more";
-            return told;
-        };
-        let barriers = block.mbarriers.barriers.borrow();
-        let unknown = History::default();
-        let history = barriers.get(&local).unwrap_or(&unknown);
-        told.text += &self.state(&block.mbarriers, barrier, history);
-        self.blame_bytes(barrier, &history.now, &mut told);
-        let waiter = threads.first_key_value().map(|((rank, warp), mask)| Agent {
-            rank: *rank as u16,
-            warp: *warp as u8,
-            lane: mask.trailing_zeros() as u8,
-        });
-        if told.remedies.is_empty() {
-            self.blame_parity(parity, history, waiter, &mut told);
-        }
-        if barrier.pending() > 0 {
-            self.blame_arrivals(barrier, parity, history, &mut told);
-        }
-        told
-    }
-
-    /// What the phase has and lacks.
-    fn state(&self, mbarriers: &Mbarriers, barrier: Barrier, history: &History) -> String {
-        let came = barrier.expected() - barrier.pending();
-        let mut text = format!(
-            "\n      {came} of {} arrivals have come{} in phase {}, of parity {}",
-            barrier.expected(),
-            mbarriers.shares(&history.now.arrivals),
-            history.phases,
-            u8::from(barrier.parity())
-        );
-        let (expected, completed) = (total(&history.now.expected), total(&history.now.completed));
-        if expected > 0 || completed > 0 {
-            text += &format!(
-                ", {completed} bytes{} of {expected} expected{}",
-                mbarriers.shares(&history.now.completed),
-                mbarriers.shares(&history.now.expected)
-            );
-        }
-        text
-    }
-
-    fn blame_bytes(&self, barrier: Barrier, phase: &Phase, told: &mut Told) {
-        let (expected, completed) = (total(&phase.expected), total(&phase.completed));
-        let lack = barrier.transactions();
-        let remedy = match (lack > 0, completed) {
-            _ if lack == 0 => return,
-            (true, 0) => format!(
-                "{expected} bytes are expected, but no copy that names this mbarrier was issued: issue it, or expect no bytes"
-            ),
-            (true, _) => format!(
-                "{expected} bytes are expected, but the copies of this phase bring {completed}: expect {completed} bytes, or \
-                 copy the {lack} that are missing"
-            ),
-            (false, _) => format!(
-                "the copies of this phase bring {completed} bytes, but {expected} are expected: expect {completed} with \
-                 mbarrier.arrive.expect_tx"
-            ),
-        };
-        told.remedies.push(remedy);
-        if lack < 0 && barrier.pending() > 0 {
-            return;
-        }
-        (told.doubt, told.kind) = (0, Kind::TransactionCount);
-    }
-
-    /// A thread that waits for the phase after the one that it should wait for next.
-    fn blame_parity(&self, parity: Option<bool>, history: &History, waiter: Option<Agent>, told: &mut Told) {
-        let (Some(_), Some(waiter)) = (parity, waiter) else {
-            return;
-        };
-        let passed = history.passed(waiter);
-        let next = passed.phases;
-        if history.phases <= next || (history.phases - next).is_multiple_of(2) {
-            return;
-        }
-        let mut text = format!(
-            "the parity is flipped: phase {next}, of parity {}, is over and the thread has not waited for it; wait for parity {}",
-            next & 1,
-            next & 1
-        );
-        if passed.times > 0 {
-            text += &format!(
-                "; of the {} that it has passed here, the last was for this parity too: change the parity after each phase",
-                counted(passed.times, "wait")
-            );
-        }
-        told.remedies.push(text);
-        told.doubt = 0;
-    }
-
-    fn blame_arrivals(&self, barrier: Barrier, parity: Option<bool>, history: &History, told: &mut Told) {
-        let came = barrier.expected() - barrier.pending();
-        let pending = counted(barrier.pending(), "thread");
-        let missing: Vec<Agent> = history
-            .before
-            .arrivers
-            .iter()
-            .filter(|a| !history.now.arrivers.contains(a))
-            .copied()
-            .collect();
-        let is_missing = |rank: usize, warp: usize, lane: usize| {
-            missing
-                .iter()
-                .any(|a| (usize::from(a.rank), usize::from(a.warp), usize::from(a.lane)) == (rank, warp, lane))
-        };
-        if let Some(there) = self.whereabouts(is_missing) {
-            told.text += &format!("\n      missing: {there}, which arrived in the phase before");
-        } else if !missing.is_empty() {
-            told.text += "\n      missing: threads that arrived in the phase before and have exited";
-        }
-        if !told.remedies.is_empty() {
-            return;
-        }
-        let fresh = history.phases == 0 && came == 0 && parity == Some(false);
-        told.remedies.push(match (came, fresh) {
-            (0, true) => format!(
-                "let {pending} arrive; a wait that should pass at once, as for a slot that is empty at first, waits for \
-                 parity 1"
-            ),
-            (0, false) => format!("let {pending} arrive in each phase"),
-            _ => format!(
-                "let {pending} more arrive, or initialise it for {} at {}",
-                counted(came, "arrival"),
-                self.line(history.init_line)
-            ),
-        });
     }
 }
 

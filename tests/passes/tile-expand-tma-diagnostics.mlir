@@ -21,7 +21,7 @@ tile.kernel @block(%A: memref<16x16xi32, #tile.global>, %B: memref<16x16xi32, #t
 // Outside kernels nobody makes maps.
 func.func private @part(%A: memref<16x16xi32, #tile.global>, %m: memref<8x16xi32, #tile.shared<align = 128>>) {
   %c0 = arith.constant 0 : index
-  // expected-error@below {{stands in no kernel, so that no launcher encodes a map of the memref; give it a tensor map}}
+  // expected-error@below {{stands in no kernel, so that no launcher encodes a map of the memref; give tile.tma.apply a tensor map}}
   tile.tma.apply "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group" %A, %m box [8, 16] coords[%c0, %c0] : memref<16x16xi32, #tile.global>, memref<8x16xi32, #tile.shared<align = 128>>
   return
 }

@@ -9,12 +9,14 @@
 //! | `access` | what the driver does not check: faults and stray writes of a transfer |
 //! | `image` | the shared-memory image: pitch, bytes, transaction count |
 //! | `walk` | the elements of a copy, in its order |
+//! | `plan` | which boxes move a region of a tensor |
 //!
 //! All lists are innermost dimension first, as in `cuTensorMapEncodeTiled`. The rules are those that an H200 was measured
 //! to follow; where NVIDIA's text says otherwise, the measurement wins.
 mod access;
 mod codes;
 mod image;
+mod plan;
 mod swizzle;
 mod validate;
 mod violation;
@@ -22,6 +24,7 @@ mod walk;
 
 pub use access::{Access, Direction};
 pub use codes::Code;
+pub use plan::{NoPlan, Plan, PlanAxis, PlanPart, Region, RegionDim};
 pub use validate::{Candidate, Caps};
 pub use violation::{Rule, Violation};
 pub use walk::Start;

@@ -5,7 +5,7 @@ use super::{
         bulk, index, kernel, mbarrier, memory, part, reduce, shape, sync,
         tensormap_device::{self, MapField},
         tma::{self, CopySpace, TmaLoad, TmaStore},
-        tma_apply,
+        tma_apply, tma_copy,
         tma_modes::{self, TmaPrefetch, TmaReduce},
         value,
         wgmma::{self, Wgmma},
@@ -64,6 +64,8 @@ pub const ROWS: &[(&str, Needs)] = &[
     (tma::BulkCommit::DEF.name, Needs::Fixed(&[one(Op::BulkGroup)])),
     (tma::BulkWait::DEF.name, Needs::Fixed(&[one(Op::BulkGroup)])),
     (tma_apply::Apply::DEF.name, Needs::By(apply)),
+    // `tile-expand-tma` makes ops of it that ask for themselves.
+    (tma_copy::RegionCopy::DEF.name, Needs::Nothing),
     (tma_modes::TmaReduce::DEF.name, Needs::By(tma_reduce)),
     (tma_modes::TmaPrefetch::DEF.name, Needs::By(tma_prefetch)),
     (

@@ -18,6 +18,7 @@
 //! | [`ops::part`] | parts of shared memory for tensor copies |
 //! | [`ops::tma`] | tensor maps and copies with them |
 //! | [`ops::tma_apply`] | several copies at once: by opcode, box and steps |
+//! | [`ops::tma_copy`] | copies of regions, whose boxes are planned |
 //! | [`ops::tma_modes`] | reductions and prefetches with tensor maps, cache policies |
 //! | [`ops::bulk`] | copies of contiguous bytes |
 //! | [`ops::tensormap_device`] | tensor maps that the device makes |
@@ -37,8 +38,8 @@ pub mod verify;
 
 use girih_ir::{dialect::Dialect, prelude::*};
 use ops::{
-    bulk, index, kernel, mbarrier, memory, part, reduce, shape, sync, tensormap_device, tma, tma_apply, tma_modes,
-    value, wgmma,
+    bulk, index, kernel, mbarrier, memory, part, reduce, shape, sync, tensormap_device, tma, tma_apply, tma_copy,
+    tma_modes, value, wgmma,
 };
 
 /// The dialect, to be registered.
@@ -68,6 +69,7 @@ pub static TILE: Dialect = Dialect {
         tma::BulkCommit::REGISTRATION,
         tma::BulkWait::REGISTRATION,
         tma_apply::Apply::REGISTRATION,
+        tma_copy::RegionCopy::REGISTRATION,
         tma_modes::TmaReduce::REGISTRATION,
         tma_modes::TmaPrefetch::REGISTRATION,
         tma_modes::CreatePolicy::REGISTRATION,

@@ -4,7 +4,7 @@ use girih_dialects::tile::{
     distribution::Distribution,
     layouts::is_laid_out,
     ops::{kernel::Kernel, memory::Alloc},
-    verify::{memref_bytes, role_of},
+    verify::{enclosing, memref_bytes, role_of},
 };
 use girih_ir::{op::OpView, prelude::*};
 
@@ -31,7 +31,8 @@ pub fn check(kernel: Kernel<'_, '_>) -> Res {
             );
             errors.op(&op, m);
         }
-        if let Some(remedy) = no_way_down(op) {
+        let on_host = matches!(enclosing::<Kernel>(op), Some((_, 0)));
+        if let Some(remedy) = no_way_down(op).filter(|_| !on_host) {
             errors.op(&op, remedy);
         }
     }

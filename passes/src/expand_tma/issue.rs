@@ -1,15 +1,10 @@
-//! One op for each instruction of a `tile.tma.apply`: written out, or in loops.
-use girih_core::target::{CopyKind, SharedSpace};
+//! Instructions along axes: written out, or in loops.
 use girih_dialects::{
     nvvm::Emit,
     tile::{
         ops::{
             memory::{Slab, contiguous},
             part::Part,
-            tma::{CopySpace, TmaLoad, TmaStore},
-            tma_apply::Apply,
-            tma_apply_rules::{Axis, Sides},
-            tma_modes::{Reduction, TmaPrefetch, TmaReduce},
         },
         spaces::shared_of,
         verify::memref_bytes,
@@ -18,7 +13,6 @@ use girih_dialects::{
 use girih_ir::{
     ext::{BlockExt, block},
     mlir_sys::*,
-    op::OpView,
     prelude::*,
     rewrite::{AtEnd, Before, Builder},
 };
@@ -26,47 +20,39 @@ use girih_ir::{
 /// Most instructions that are written out.
 const WRITTEN_OUT: i64 = 8;
 
-type V<'c> = Value<'c, 'c>;
+pub(super) type V<'c> = Value<'c, 'c>;
 
-/// Writes all instructions before `apply`, and gives the number of ops.
-pub(super) fn all<'c>(apply: Apply<'c, 'c>, sides: &Sides<'c>, map: V<'c>, axes: &[Axis]) -> u64 {
-    let issue = Issue {
-        apply,
-        map,
-        shared: sides.shared,
-        axes,
-    };
-    let total = axes.iter().try_fold(1i64, |n, axis| n.checked_mul(axis.size));
-    let before = Before(apply.op());
-    match total {
-        Some(total) if total <= WRITTEN_OUT => {
-            for n in 0..total {
-                let at: Vec<_> = positions(axes, n).into_iter().map(At::Number).collect();
-                issue.one(&before, &at);
-            }
-            total.unsigned_abs()
-        }
-        _ => {
-            issue.nest(&before, &mut vec![]);
-            1
-        }
-    }
+/// An axis of instructions.
+#[derive(Clone, Debug)]
+pub(super) struct Axis {
+    /// Positions.
+    pub(super) size: i64,
+    /// What one position adds to each coordinate, in the order of `Issue::start`.
+    pub(super) step: Vec<i64>,
+    /// What one position adds to the place in shared memory, in elements.
+    pub(super) shared_step: i64,
 }
 
-/// Position `n` of the axes, the last of them fastest.
-fn positions(axes: &[Axis], n: i64) -> Vec<i64> {
-    let mut rest = n;
-    let mut all: Vec<i64> = axes
-        .iter()
-        .rev()
-        .map(|axis| {
-            let at = rest % axis.size;
-            rest /= axis.size;
-            at
-        })
-        .collect();
-    all.reverse();
-    all
+/// Where the images lie.
+#[derive(Clone, Debug)]
+pub(super) struct Images<'c> {
+    pub(super) memory: V<'c>,
+    /// Elements before the first one.
+    pub(super) first: i64,
+    /// Shape of one.
+    pub(super) atom: Vec<i64>,
+}
+
+/// Equal instructions along axes.
+pub(super) struct Issue<'c, 'x> {
+    /// The op that they replace.
+    pub(super) op: OperationRef<'c, 'c>,
+    pub(super) axes: Vec<Axis>,
+    pub(super) images: Option<Images<'c>>,
+    /// Coordinates of the first, as the explicit ops take them.
+    pub(super) start: Vec<V<'c>>,
+    /// The op for one instruction, from its coordinates and its image.
+    pub(super) one: &'x dyn Fn(&[V<'c>], Option<V<'c>>) -> Operation<'c>,
 }
 
 /// A position on an axis.
@@ -76,102 +62,82 @@ enum At<'c> {
     Loop(V<'c>),
 }
 
-struct Issue<'c, 'x> {
-    apply: Apply<'c, 'c>,
-    map: V<'c>,
-    shared: Option<V<'c>>,
-    axes: &'x [Axis],
-}
-
 impl<'c> Issue<'c, '_> {
-    fn loc(&self) -> Location<'c> {
-        self.apply.op().location()
+    /// Writes all before the op that they replace, and gives the number of ops.
+    pub(super) fn all(&self) -> u64 {
+        let total = self.axes.iter().try_fold(1i64, |n, axis| n.checked_mul(axis.size));
+        let before = Before(self.op);
+        match total {
+            Some(total) if total <= WRITTEN_OUT => {
+                for n in 0..total {
+                    self.instruction(&before, &self.position(n));
+                }
+                total.unsigned_abs()
+            }
+            _ => {
+                self.nest(&before, &mut vec![]);
+                1
+            }
+        }
     }
 
-    fn index(&self, builder: &dyn Builder<'c>, n: i64) -> V<'c> {
-        let e = Emit::new(builder, self.loc());
-        e.constant(n, e.index_type())
+    /// Position `n`, the last axis fastest.
+    fn position(&self, n: i64) -> Vec<At<'c>> {
+        let mut rest = n;
+        let mut at = vec![];
+        for axis in self.axes.iter().rev() {
+            at.push(At::Number(rest % axis.size));
+            rest /= axis.size;
+        }
+        at.reverse();
+        at
     }
 
     /// Loops over the axes from the `at.len()`th on, and the instruction inside.
     fn nest(&self, builder: &dyn Builder<'c>, at: &mut Vec<At<'c>>) {
         let Some(axis) = self.axes.get(at.len()) else {
-            return self.one(builder, at);
+            return self.instruction(builder, at);
         };
-        let bounds = [0, axis.size, 1].map(|n| self.index(builder, n));
-        let e = Emit::new(builder, self.loc());
+        let place = self.at(builder);
+        let bounds = [0, axis.size, 1].map(|n| place.index(n));
         let region = Region::new();
-        region.append_block(block(&[e.index_type()], self.loc()));
-        let made = e.op_with_regions("scf.for", &bounds, &[], &[], vec![region]);
+        region.append_block(block(&[place.e.index_type()], self.op.location()));
+        let made = place.e.op_with_regions("scf.for", &bounds, &[], &[], vec![region]);
         let inside = made.region_at(0).entry().expect("it has the block that was just given");
         let end = AtEnd(inside);
         at.push(At::Loop(inside.argument_values()[0]));
         self.nest(&end, at);
         at.pop();
-        Emit::new(&end, self.loc()).op("scf.yield", &[], &[], &[]);
+        self.at(&end).e.op("scf.yield", &[], &[], &[]);
+    }
+
+    fn at<'b>(&self, builder: &'b dyn Builder<'c>) -> Indices<'c, 'b> {
+        Indices {
+            e: Emit::new(builder, self.op.location()),
+        }
     }
 
     /// The instruction of one position.
-    fn one(&self, builder: &dyn Builder<'c>, at: &[At<'c>]) {
-        let (apply, opcode) = (self.apply, self.apply.opcode());
-        let shared = self.shared.map(|shared| self.atom(builder, shared, at));
-        let coords = self.coordinates(builder, at);
-        let (policy, loc) = (apply.policy(), self.loc());
-        let four_rows = opcode.four_rows();
-        let offsets = apply.offsets();
-        let op = match (opcode.kind, shared) {
-            (CopyKind::Load { space, cta_group, .. }, Some(shared)) => {
-                let space = (space == SharedSpace::Cta).then_some(CopySpace::Cta);
-                let barrier = apply.barrier().expect("a load that verifies has an mbarrier");
-                let group = cta_group.map(i64::from);
-                TmaLoad::build(
-                    loc,
-                    self.map,
-                    &coords,
-                    shared,
-                    barrier,
-                    &apply.barrier_indices(),
-                    &offsets,
-                    apply.mask(),
-                    policy,
-                    four_rows,
-                    group,
-                    space,
-                    None,
-                )
-            }
-            (CopyKind::Store { .. }, Some(shared)) => TmaStore::build(
-                loc,
-                shared,
-                self.map,
-                &coords,
-                policy,
-                four_rows,
-                None,
-                apply.overwrite(),
-            ),
-            (CopyKind::Reduce { op, .. }, Some(shared)) => {
-                let kind = Reduction::ALL.iter().copied().find(|kind| kind.core() == op);
-                let kind = kind.expect("every operator has its keyword");
-                TmaReduce::build(loc, shared, self.map, &coords, policy, kind, None, apply.overwrite())
-            }
-            _ => TmaPrefetch::build(loc, self.map, &coords, &offsets, policy, four_rows, None),
-        };
-        builder.insert(op);
+    fn instruction(&self, builder: &dyn Builder<'c>, at: &[At<'c>]) {
+        let image = self.images.as_ref().map(|images| self.image(builder, images, at));
+        let place = self.at(builder);
+        let coords: Vec<_> = (0..self.start.len())
+            .map(|d| {
+                let steps = self.axes.iter().zip(at).map(|(axis, at)| (*at, axis.step[d]));
+                place.along(self.start[d], steps)
+            })
+            .collect();
+        builder.insert((self.one)(&coords, image));
     }
 
-    /// The shared memory of one position: a slab, or where an atom is not whole periods of the swizzle, a part.
-    fn atom(&self, builder: &dyn Builder<'c>, shared: V<'c>, at: &[At<'c>]) -> V<'c> {
-        if at.is_empty() {
-            return shared;
-        }
-        let t = shared.r#type();
-        let shape = t.shape().unwrap_or_default();
-        let atom = &shape[at.len()..];
+    /// The shared memory of one position: all of it, a slab, or where that is not whole periods of the swizzle, a part.
+    fn image(&self, builder: &dyn Builder<'c>, images: &Images<'c>, at: &[At<'c>]) -> V<'c> {
+        let t = images.memory.r#type();
         // SAFETY: element type and memory space are those of a memref that exists; the shape has static sizes.
         let part: Type<'c> = unsafe {
             let space = mlirMemRefTypeGetMemorySpace(t.to_raw());
             let element = mlirShapedTypeGetElementType(t.to_raw());
+            let atom = &images.atom;
             Type::from_raw(mlirMemRefTypeContiguousGet(
                 element,
                 atom.len() as isize,
@@ -179,79 +145,78 @@ impl<'c> Issue<'c, '_> {
                 space,
             ))
         };
+        if at.is_empty() && memref_bytes(part) == memref_bytes(t) {
+            return images.memory;
+        }
         let space = shared_of(t).expect("checked by the op");
         let period = space.mode().span_bytes().map_or(1, |_| space.mode().period_bytes());
         let whole = period.max(space.align().unsigned_abs());
-        if memref_bytes(part).is_some_and(|bytes| bytes % whole == 0) {
+        let sizes: Vec<i64> = self.axes.iter().map(|axis| axis.size).collect();
+        let steps: Vec<i64> = self.axes.iter().map(|axis| axis.shared_step).collect();
+        let shape = [sizes, images.atom.clone()].concat();
+        let leading = t.shape().as_ref() == Some(&shape) && contiguous(&shape).starts_with(&steps) && images.first == 0;
+        let place = self.at(builder);
+        if leading && memref_bytes(part).is_some_and(|bytes| bytes % whole == 0) {
             let indices: Vec<_> = at
                 .iter()
                 .map(|at| match at {
-                    At::Number(n) => self.index(builder, *n),
+                    At::Number(n) => place.index(*n),
                     At::Loop(v) => *v,
                 })
                 .collect();
-            return builder.value(Slab::build(self.loc(), part, shared, &indices));
+            return builder.value(Slab::build(self.op.location(), part, images.memory, &indices));
         }
-        let strides = contiguous(&shape);
-        let zero = self.index(builder, 0);
-        let first = self.along(builder, zero, at.iter().zip(strides).map(|(at, stride)| (*at, stride)));
-        builder.value(Part::build(self.loc(), part, shared, first))
+        let first = place.index(images.first);
+        let first = place.along(first, at.iter().copied().zip(steps));
+        builder.value(Part::build(self.op.location(), part, images.memory, first))
+    }
+}
+
+/// Index arithmetic that keeps constants constant.
+pub(super) struct Indices<'c, 'b> {
+    pub(super) e: Emit<'c, 'b>,
+}
+
+impl<'c> Indices<'c, '_> {
+    pub(super) fn index(&self, n: i64) -> V<'c> {
+        self.e.constant(n, self.e.index_type())
     }
 
-    /// Coordinates of one position, as the explicit ops take them.
-    fn coordinates(&self, builder: &dyn Builder<'c>, at: &[At<'c>]) -> Vec<V<'c>> {
-        let coords = self.apply.coords();
-        if !self.apply.opcode().four_rows() {
-            return (0..coords.len())
-                .map(|d| self.moved(builder, coords[d], d, at))
-                .collect();
+    pub(super) fn sum(&self, a: V<'c>, b: V<'c>) -> V<'c> {
+        match (a.constant_int(), b.constant_int()) {
+            (Some(0), _) => b,
+            (_, Some(0)) => a,
+            (Some(a), Some(b)) => self.index(a.wrapping_add(b)),
+            _ => self.e.add(a, b),
         }
-        // All four rows are counted from the first coordinate, and move together.
-        let first = self.moved(builder, coords[0], 0, at);
-        let rows = self.apply.rows().into_iter();
-        let mut all: Vec<_> = rows.map(|row| self.sum(builder, first, row)).collect();
-        all.push(self.moved(builder, coords[1], 1, at));
-        all
     }
 
-    /// Coordinate `d` of one position, from that of the first.
-    fn moved(&self, builder: &dyn Builder<'c>, first: V<'c>, d: usize, at: &[At<'c>]) -> V<'c> {
-        let steps = self.axes.iter().zip(at).map(|(axis, at)| (*at, axis.step[d]));
-        self.along(builder, first, steps)
+    pub(super) fn product(&self, a: V<'c>, by: i64) -> V<'c> {
+        match (a.constant_int(), by) {
+            (_, 1) => a,
+            (Some(a), by) => self.index(a.wrapping_mul(by)),
+            _ => self.e.mul(a, self.index(by)),
+        }
+    }
+
+    pub(super) fn plus(&self, a: V<'c>, n: i64) -> V<'c> {
+        match n {
+            0 => a,
+            n => self.sum(a, self.index(n)),
+        }
     }
 
     /// `first` and the sum of positions times steps.
-    fn along(&self, builder: &dyn Builder<'c>, first: V<'c>, steps: impl Iterator<Item = (At<'c>, i64)>) -> V<'c> {
+    fn along(&self, first: V<'c>, steps: impl IntoIterator<Item = (At<'c>, i64)>) -> V<'c> {
         let mut moved = first;
         let mut known = 0i64;
         for (at, step) in steps {
             match (step, at) {
                 (0, _) => {}
                 (step, At::Number(n)) => known = known.wrapping_add(step.wrapping_mul(n)),
-                (1, At::Loop(v)) => moved = self.sum(builder, moved, v),
-                (step, At::Loop(v)) => {
-                    let step = self.index(builder, step);
-                    let by = Emit::new(builder, self.loc()).mul(v, step);
-                    moved = self.sum(builder, moved, by);
-                }
+                (step, At::Loop(v)) => moved = self.sum(moved, self.product(v, step)),
             }
         }
-        match (known, moved.constant_int()) {
-            (0, _) => moved,
-            (_, Some(n)) => self.index(builder, n.wrapping_add(known)),
-            _ => {
-                let known = self.index(builder, known);
-                self.sum(builder, moved, known)
-            }
-        }
-    }
-
-    fn sum(&self, builder: &dyn Builder<'c>, a: V<'c>, b: V<'c>) -> V<'c> {
-        match (a.constant_int(), b.constant_int()) {
-            (Some(0), _) => b,
-            (_, Some(0)) => a,
-            (Some(a), Some(b)) => self.index(builder, a.wrapping_add(b)),
-            _ => Emit::new(builder, self.loc()).add(a, b),
-        }
+        self.plus(moved, known)
     }
 }

@@ -1,10 +1,13 @@
 //! The tensor maps that a kernel's copies need, made in its launch region and handed to its body.
-use girih_dialects::tile::{
-    ops::{
-        kernel::{Grid, Kernel, is_host_op},
-        tma::MakeTensorMap,
+use girih_dialects::{
+    nvvm::Emit,
+    tile::{
+        ops::{
+            kernel::{Grid, Kernel, is_host_op},
+            tma::MakeTensorMap,
+        },
+        types::TensorMapType,
     },
-    types::TensorMapType,
 };
 use girih_ir::{
     ext::BlockExt,
@@ -13,6 +16,7 @@ use girih_ir::{
     prelude::*,
     rewrite::{Before, Builder},
 };
+use std::ops::Range;
 
 /// The maps of one kernel.
 pub(super) struct Maps<'c> {
@@ -22,8 +26,16 @@ pub(super) struct Maps<'c> {
     made: Vec<Made<'c>>,
 }
 
+/// Dimensions of a memref that are seen as one, and the type then.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Joined<'c> {
+    pub(super) t: Type<'c>,
+    pub(super) groups: Vec<Range<usize>>,
+}
+
 struct Made<'c> {
     global: Value<'c, 'c>,
+    joined: Option<Joined<'c>>,
     t: TensorMapType<'c>,
     host: Value<'c, 'c>,
     argument: Value<'c, 'c>,
@@ -40,14 +52,16 @@ impl<'c> Maps<'c> {
         }
     }
 
-    /// The body's argument that is a map of type `t` of the memref `global` of the body; `user` is who asks.
+    /// The body's argument that is a map of type `t` of the memref `global` of the body, seen as `joined`; `user` is who asks.
     pub(super) fn of(
         &mut self,
         user: OperationRef<'c, 'c>,
         global: Value<'c, 'c>,
+        joined: Option<Joined<'c>>,
         t: TensorMapType<'c>,
     ) -> Res<Value<'c, 'c>> {
-        if let Some(made) = self.made.iter().find(|m| m.global == global && m.t == t) {
+        let same = |m: &&Made<'c>| m.global == global && m.joined == joined && m.t == t;
+        if let Some(made) = self.made.iter().find(same) {
             return Ok(made.argument);
         }
         let Some(grid) = self.grid() else {
@@ -57,7 +71,10 @@ impl<'c> Maps<'c> {
             )
             .report();
         };
-        let memory = self.on_host(user, global, grid)?;
+        let mut memory = self.on_host(user, global, grid)?;
+        if let Some(joined) = &joined {
+            memory = collapse(user, memory, joined, grid);
+        }
         let map = MakeTensorMap::build(user.location(), t.plain(), memory, false);
         let host = Before(grid.op()).value(map);
         let Some(body) = self.kernel.body().entry() else {
@@ -70,6 +87,7 @@ impl<'c> Maps<'c> {
         };
         self.made.push(Made {
             global,
+            joined,
             t,
             host,
             argument,
@@ -132,4 +150,26 @@ impl<'c> Maps<'c> {
         self.known.push((value, host));
         Ok(host)
     }
+}
+
+/// `memref.collapse_shape`, before `grid`.
+fn collapse<'c>(
+    user: OperationRef<'c, 'c>,
+    memory: Value<'c, 'c>,
+    joined: &Joined<'c>,
+    grid: Grid<'c, 'c>,
+) -> Value<'c, 'c> {
+    let before = Before(grid.op());
+    let e = Emit::new(&before, user.location());
+    let lists = joined.groups.iter().map(|group| {
+        let dims: Vec<_> = group.clone().map(|d| format!("{d} : i64")).collect();
+        format!("[{}]", dims.join(", "))
+    });
+    let reassociation = e.attr(&format!("[{}]", lists.collect::<Vec<_>>().join(", ")));
+    e.value(
+        "memref.collapse_shape",
+        &[memory],
+        joined.t,
+        &[("reassociation", reassociation)],
+    )
 }

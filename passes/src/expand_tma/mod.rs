@@ -23,6 +23,14 @@
 //! }
 //! ```
 //!
+//! `tile.tma.copy` says a region instead of boxes. The boxes are those with the fewest instructions
+//! ([`girih_core::tensor_map::Region::plan`]), and a remark at the op says them:
+//!
+//! ```mlir
+//! tile.tma.copy load %A[%r, %c] extents [300, 128], %m mbar %bar[] : memref<?x?xbf16, ...>, memref<2x300x64xbf16, #tile.shared<swizzle = 128>>, ...
+//! // remark: takes 4 copies of 150x64, 19200 bytes each; the mbarrier counts 76800 bytes
+//! ```
+//!
 //! Up to 8 instructions are written out: their coordinates stay constants that verifiers check, and the hardware issues them
 //! back to back. More become a nest of `scf.for`, one loop for each leading axis, so that code does not grow with the tile.
 //!
@@ -31,12 +39,14 @@
 //!
 //! *Needs* nothing. *Refuses* a global side that the launcher cannot compute, with the op that is in the way. *Warns* of
 //! interleave 16 with a swizzle on sm_100 and later, which can trap. *Numbers* stay what they are.
+mod apply;
+mod copy;
 mod issue;
 mod maps;
 
 use girih_core::{target::Target, tensor_map::Interleave, tensor_map::Swizzle};
 use girih_dialects::tile::{
-    ops::{kernel::Kernel, tma_apply::Apply},
+    ops::{kernel::Kernel, tma_apply::Apply, tma_copy::RegionCopy},
     target_of,
     types::TensorMapType,
 };
@@ -83,7 +93,7 @@ impl Pass for ExpandTma {
         // A kernel's maps are collected for all its copies; what is in no kernel has maps of its own.
         let mut kernels: Vec<(OperationRef<'c, 'c>, Maps<'c>)> = vec![];
         for op in module.nested_ops() {
-            if !op.is::<Apply>() {
+            if !op.is::<Apply>() && !op.is::<RegionCopy>() {
                 continue;
             }
             let kernel = op.ancestor::<Kernel>();
@@ -94,7 +104,11 @@ impl Pass for ExpandTma {
                 });
                 &mut kernels[at].1
             });
-            if let Some(n) = errors.merge(expand_apply(Apply::from_op(op), maps)) {
+            let written = match op.cast::<RegionCopy>() {
+                Some(copy) => copy::expand(copy, maps),
+                None => apply::expand(Apply::from_op(op), maps),
+            };
+            if let Some(n) = errors.merge(written) {
                 instructions += n;
                 // SAFETY: the op has no results, and the list holds none of its children.
                 unsafe { mlirOperationDestroy(op.to_raw()) };
@@ -109,30 +123,13 @@ impl Pass for ExpandTma {
     }
 }
 
-/// Writes the instructions of one op, and gives their number.
-fn expand_apply<'c>(apply: Apply<'c, 'c>, maps: Option<&mut Maps<'c>>) -> Res<u64> {
-    let op = apply.op();
-    let sides = match apply.sides() {
-        Ok(sides) => sides,
-        Err(m) => return Diag::op(&op, m).report(),
-    };
-    let t = apply.map(&sides)?;
-    let Some(axes) = apply.axes(&sides, t) else {
-        return Diag::op(&op, "has leading axes and steps that do not fit; verify it first").report();
-    };
-    let map = match (TensorMapType::of(sides.global.r#type()), maps) {
-        (Some(_), _) => sides.global,
-        (None, Some(maps)) => maps.of(op, sides.global, t)?,
-        (None, None) => {
-            return Diag::op(
-                &op,
-                "stands in no kernel, so that no launcher encodes a map of the memref; give it a tensor map",
-            )
-            .report();
-        }
-    };
-    warn_of_traps(op, t);
-    Ok(issue::all(apply, &sides, map, &axes))
+/// Maps are made where kernels are launched.
+fn no_launcher<T>(op: OperationRef<'_, '_>) -> Res<T> {
+    Diag::op(
+        &op,
+        "stands in no kernel, so that no launcher encodes a map of the memref; give tile.tma.apply a tensor map",
+    )
+    .report()
 }
 
 /// 16-byte slices with a swizzle can trap on a B200, also where they are written in PTX by hand.

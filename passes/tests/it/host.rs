@@ -234,3 +234,65 @@ fn expressions_that_double_at_each_step_are_refused() {
         "{said:?}"
     );
 }
+
+/// One memref whose outermost stride is 640, and the number 5.
+struct Strided;
+impl Env for Strided {
+    fn size(&self, arg: usize, dim: usize) -> Option<i64> {
+        (arg == 0 && dim == 0).then_some(20)
+    }
+    fn stride(&self, arg: usize, dim: usize) -> Option<i64> {
+        (arg == 0 && dim == 0).then_some(640)
+    }
+    fn scalar(&self, arg: usize) -> Option<i64> {
+        (arg == 1).then_some(5)
+    }
+    fn address(&self, _: usize) -> Option<u64> {
+        Some(4096)
+    }
+}
+
+/// The map of a launch whose last value is `%map`.
+fn map_of(launch: &str) -> girih_core::tensor_map::TensorMap {
+    let a = "memref<?x8x16x4xf32, strided<[?, 64, 4, 1]>, #tile.global>";
+    let source = format!(
+        "tile.kernel @k(%A: {a}, %n: i32) threads(32) launch {{\n\
+         %c1 = arith.constant 1 : index\n%i = arith.index_cast %n : i32 to index\n{launch}\n\
+         tile.grid %c1, %c1, %c1 args(%map : !tile.tensor_map<1x4x64xf32>)\n\
+         }} body args(%map: !tile.tensor_map<1x4x64xf32>) {{\n}}\n"
+    );
+    let c = context();
+    let module = module::parse(&c, source.as_bytes(), "t.mlir").expect("the kernel is right");
+    let ops = module.as_operation().nested_ops();
+    let kernel = ops.iter().find_map(|op| op.cast::<Kernel>()).expect("a kernel");
+    let launch = host::launch(kernel.op(), kernel.launch()).expect("the launch can be computed");
+    let map = launch.maps[0].template.instantiate(&Strided).expect("numbers");
+    map.expect("no dimension is empty")
+}
+
+#[test]
+fn views_move_start_sizes_and_strides() {
+    let a = "memref<?x8x16x4xf32, strided<[?, 64, 4, 1]>, #tile.global>";
+    let part = "memref<3x4x16x4xf32, strided<[?, 64, 4, 1], offset: ?>, #tile.global>";
+    let joined = "memref<3x4x64xf32, strided<[?, 64, 1], offset: ?>, #tile.global>";
+    let map = map_of(&format!(
+        "%v = memref.subview %A[%i, 2, 0, 0] [3, 4, 16, 4] [2, 1, 1, 1] : {a} to {part}\n\
+         %j = memref.collapse_shape %v [[0], [1], [2, 3]] : {part} into {joined}\n\
+         %map = tile.tensor_map %j : {joined} -> !tile.tensor_map<1x4x64xf32>"
+    ));
+    // Element 5, 2, 0, 0 is 5 x 640 + 2 x 64 elements of 4 bytes from the start.
+    assert_eq!(map.address, 4096 + (5 * 640 + 2 * 64) * 4);
+    assert_eq!(
+        (&map.dims[..], &map.strides[..]),
+        (&[64, 4, 3][..], &[256, 2 * 640 * 4][..])
+    );
+    // A view may lose a dimension of size 1.
+    let line = "memref<?x8x4xf32, strided<[?, 64, 1], offset: 12>, #tile.global>";
+    let map = map_of(&format!(
+        "%c0 = arith.constant 0 : index\n%size = memref.dim %A, %c0 : {a}\n\
+         %v = memref.subview %A[0, 0, 3, 0] [%size, 8, 1, 4] [1, 1, 1, 1] : {a} to {line}\n\
+         %map = tile.tensor_map %v : {line} -> !tile.tensor_map<1x4x64xf32>"
+    ));
+    assert_eq!(map.address, 4096 + 3 * 4 * 4);
+    assert_eq!((&map.dims[..], &map.strides[..]), (&[4, 8, 20][..], &[256, 2560][..]));
+}

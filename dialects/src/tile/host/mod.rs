@@ -11,6 +11,7 @@
 //! An integer of n bits is held as its value, sign-extended to 64 bits; an i1 as 0 or 1. What arithmetic in n bits would
 //! wrap around wraps around here too. In 64 bits the launcher reports an overflow instead.
 mod arithmetic;
+mod views;
 
 use super::{
     ops::{kernel::Grid, tma::MakeTensorMap},
@@ -51,6 +52,8 @@ pub struct HostMap<'c, 'a> {
 #[derive(Clone)]
 struct View {
     arg: usize,
+    /// Elements before the first one.
+    offset: Expr,
     sizes: Vec<Expr>,
     strides: Vec<Expr>,
 }
@@ -187,6 +190,7 @@ fn argument<'c, 'a>(arg: usize, t: Type<'c>) -> Host<'c, 'a> {
     let steps = strides.iter().enumerate();
     Host::Memory(View {
         arg,
+        offset: Expr::Const(0),
         sizes: sizes.map(|(dim, v)| known(*v, Expr::Size { arg, dim })).collect(),
         strides: steps.map(|(dim, v)| known(*v, Expr::Stride { arg, dim })).collect(),
     })
@@ -219,6 +223,8 @@ fn evaluate<'c: 'a, 'a>(op: OperationRef<'c, 'a>, values: &BTreeMap<usize, Host<
             }
         }
         ("memref.transpose", [Host::Memory(view)]) => transpose(op, view),
+        ("memref.subview", [Host::Memory(view), open @ ..]) => views::subview(op, view, open),
+        ("memref.collapse_shape", [Host::Memory(view)]) => views::collapse(op, view),
         ("tile.tensor_map", [Host::Memory(view)]) => map(op, view),
         _ => number(op, &operands),
     };
@@ -270,6 +276,7 @@ fn transpose<'c: 'a, 'a>(op: OperationRef<'c, 'a>, view: &View) -> Result<Host<'
     match order.filter(|order| order.len() == view.sizes.len()) {
         Some(order) => Ok(Host::Memory(View {
             arg: view.arg,
+            offset: view.offset.clone(),
             sizes: order.iter().map(|d| view.sizes[*d].clone()).collect(),
             strides: order.iter().map(|d| view.strides[*d].clone()).collect(),
         })),
@@ -328,7 +335,7 @@ fn map<'c: 'a, 'a>(op: OperationRef<'c, 'a>, view: &View) -> Result<Host<'c, 'a>
         op,
         template: TensorMapTemplate {
             arg: view.arg,
-            offset: Expr::Const(0),
+            offset: bytes(&view.offset),
             format,
             dims,
             strides: view.strides.iter().rev().skip(1 + within).map(bytes).collect(),

@@ -398,7 +398,13 @@ fn print_kernel<'c>(k: Kernel<'c, 'c>, p: &Printer) {
 pub fn is_host_op(name: &str) -> bool {
     matches!(
         name,
-        "memref.dim" | "memref.transpose" | "memref.cast" | "tile.tensor_map" | "tile.grid"
+        "memref.dim"
+            | "memref.transpose"
+            | "memref.subview"
+            | "memref.collapse_shape"
+            | "memref.cast"
+            | "tile.tensor_map"
+            | "tile.grid"
     ) || name.starts_with("arith.")
         || name.starts_with("index.")
 }

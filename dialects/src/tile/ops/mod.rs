@@ -13,6 +13,7 @@ pub mod tensormap_device;
 pub mod tma;
 pub mod tma_apply;
 pub mod tma_apply_rules;
+pub mod tma_copy;
 pub mod tma_modes;
 pub mod tma_rules;
 pub mod value;

@@ -167,7 +167,7 @@ pub fn walks<'c>(
 }
 
 /// The innermost coordinate lies on 16 bytes, as far as it is known. The padded formats count whole groups of 128 elements.
-fn innermost<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, inner: Value<'c, 'c>, format: Format) {
+pub(super) fn innermost<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, inner: Value<'c, 'c>, format: Format) {
     let padded = matches!(format, Format::B4x16P64 | Format::B6x16P32);
     let granule = if padded { 128 } else { 128 / format.global_bits() as i64 };
     let Remainder { modulus, rest } = Remainder::of(inner, granule, 0);

@@ -1,0 +1,643 @@
+//! Which boxes move a region of a strided tensor: the largest ones, by the fewest instructions.
+//!
+//! ```text
+//! region 2 x 300 x 64 f16 of a tensor with strides 40000, 64, 1      shared memory 2 x 300 x 64, row after row
+//!
+//!   box                1 x 150 x 64       a box's image lies in one piece, so that what is outside a dimension that is
+//!   instructions       2 x 2 x 1          cut has one position each
+//! ```
+//!
+//! A dimension of a box has at most 256 elements, and with a swizzle a row is at most its span: wider rows are panels, one
+//! after the other in shared memory. Dimensions that follow each other in memory without a gap can be one dimension of the
+//! map, where the region takes all of the inner one; that makes more than 5 dimensions fit, rows out of short dimensions, and
+//! sometimes fewer instructions. Where a dimension does not divide into equal boxes, its tail has a box of its own. Outside
+//! the tensor nothing is to be planned for: the hardware fills and drops there.
+use super::{Format, Swizzle};
+use std::ops::Range;
+use thiserror::Error;
+
+/// Most elements of a box in one dimension.
+const WIDEST: u64 = 256;
+/// Most bytes of a box, by the driver's count.
+const LARGEST: u64 = 228 * 1024;
+/// Bytes that an image in shared memory starts on.
+const ORIGIN: u64 = 128;
+/// Most dimensions of a tensor map.
+const RANK: usize = 5;
+
+/// One dimension of a region of a tensor. What is known only at launch is `None`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegionDim {
+    /// Elements of the tensor.
+    pub size: Option<u64>,
+    /// Elements from one position to the next.
+    pub stride: Option<u64>,
+    /// Where the region starts.
+    pub start: Option<i64>,
+    /// Elements of the region.
+    pub extent: u64,
+}
+
+/// A region, and how it lies in shared memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// Element format; not one of the sub-byte formats.
+    pub format: Format,
+    /// Dimensions, outermost first.
+    pub dims: Vec<RegionDim>,
+    /// The permutation of shared memory. With one, rows lie at its span, and wider rows are panels.
+    pub swizzle: Swizzle,
+}
+
+/// An axis of equal instructions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanAxis {
+    /// Instructions along it.
+    pub count: u64,
+    /// Dimension of the map that moves.
+    pub dim: usize,
+    /// Elements that it moves by.
+    pub step: u64,
+    /// Elements of shared memory that the image moves by.
+    pub shared_step: u64,
+}
+
+/// Instructions of one box, and so of one map.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanPart {
+    /// The box, outermost first.
+    pub box_dims: Vec<u64>,
+    /// Where the first one starts in the region, in elements of the map's dimensions.
+    pub first: Vec<u64>,
+    /// Elements of shared memory before the first image.
+    pub shared_first: u64,
+    /// Axes, outermost first; none for one instruction.
+    pub axes: Vec<PlanAxis>,
+}
+
+impl PlanPart {
+    /// Number of instructions.
+    pub fn instructions(&self) -> u64 {
+        self.axes.iter().map(|axis| axis.count).product()
+    }
+}
+
+/// How a region is moved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Dimensions of the tensor that are one dimension of the map, outermost first.
+    pub groups: Vec<Range<usize>>,
+    /// Instructions, by box.
+    pub parts: Vec<PlanPart>,
+}
+
+impl Plan {
+    /// Number of instructions.
+    pub fn instructions(&self) -> u64 {
+        self.parts.iter().map(PlanPart::instructions).sum()
+    }
+}
+
+/// Why no tensor copies move a region. Dimensions count from the outermost, 0.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum NoPlan {
+    #[error(
+        "the innermost stride is {}, but tensor copies need 1; bring the dimension with stride 1 innermost with \
+         memref.transpose, and give shared memory that order",
+        known(*stride)
+    )]
+    InnermostStride { stride: Option<u64> },
+    #[error(
+        "rows of the region are {elements} elements, {bytes} bytes, but tensor copies move rows of a multiple of 16 bytes; take a \
+         multiple of {unit} elements, or move them with memref.load and memref.store"
+    )]
+    RowBytes { elements: u64, bytes: u64, unit: u64 },
+    #[error(
+        "dimension {dim} has a stride of {elements} elements, {bytes} bytes, but tensor copies need a multiple of 16 bytes; pad it to \
+         {} elements, or move the region with memref.load and memref.store",
+        elements.next_multiple_of(*unit)
+    )]
+    StrideBytes {
+        dim: usize,
+        elements: u64,
+        bytes: u64,
+        unit: u64,
+    },
+    #[error(
+        "the region needs {needed} dimensions of a tensor map, but it has at most 5; dimensions join where the outer one's stride is \
+         known to be the inner one's size times its stride, and the region takes all of the inner one"
+    )]
+    Rank { needed: usize },
+    #[error(
+        "rows of the region are {elements} elements, {bytes} bytes, but swizzle {swizzle} has panels of {span} bytes; take a multiple of them"
+    )]
+    Panels {
+        elements: u64,
+        bytes: u64,
+        swizzle: &'static str,
+        span: u64,
+    },
+    #[error(
+        "boxes would start {bytes} bytes apart in shared memory, but each starts on a multiple of 128; make the dimensions inside the \
+         one that is cut a multiple of 128 bytes together, or copy in pieces"
+    )]
+    Origin { bytes: u64 },
+    #[error("dimension {dim} of the region has no elements; leave the copy out")]
+    Empty { dim: usize },
+}
+
+fn known(stride: Option<u64>) -> String {
+    stride.map_or("known only at run time".to_owned(), |s| s.to_string())
+}
+
+impl Region {
+    fn element_bytes(&self) -> u64 {
+        self.format.bytes().unwrap_or(1)
+    }
+
+    /// Elements of 16 bytes.
+    fn unit(&self) -> u64 {
+        (16 / self.element_bytes()).max(1)
+    }
+
+    /// The shape of the region in shared memory, outermost first: panels, where the swizzle makes some, then its dimensions
+    /// with rows at the swizzle's span.
+    pub fn shared_shape(&self) -> Vec<u64> {
+        let mut shape: Vec<u64> = self.dims.iter().map(|dim| dim.extent).collect();
+        let Some(span) = self.swizzle.span_bytes().map(|bytes| bytes / self.element_bytes()) else {
+            return shape;
+        };
+        if let Some(row) = shape.last_mut() {
+            let panels = row.div_ceil(span);
+            *row = span;
+            if panels > 1 {
+                shape.insert(0, panels);
+            }
+        }
+        shape
+    }
+
+    /// The boxes with the fewest instructions, then with the fewest dimensions.
+    pub fn plan(&self) -> Result<Plan, NoPlan> {
+        self.check()?;
+        let borders = self.dims.len().saturating_sub(1);
+        let joinable: Vec<usize> = (0..borders).filter(|i| self.joins(*i)).collect();
+        let mut best: Option<Plan> = None;
+        let mut first_refusal = None;
+        // Each set of borders that vanish; few dimensions have many borders.
+        for set in 0..1u32 << joinable.len().min(16) {
+            let gone = |border: usize| {
+                joinable
+                    .iter()
+                    .position(|b| *b == border)
+                    .is_some_and(|i| set >> i & 1 == 1)
+            };
+            let mut groups: Vec<Range<usize>> = vec![];
+            for dim in 0..self.dims.len() {
+                match groups.last_mut() {
+                    Some(group) if gone(dim - 1) => group.end = dim + 1,
+                    _ => groups.push(dim..dim + 1),
+                }
+            }
+            match self.with(groups) {
+                Ok(plan) => {
+                    let key = |plan: &Plan| (plan.instructions(), plan.groups.len());
+                    if best.as_ref().is_none_or(|best| key(&plan) < key(best)) {
+                        best = Some(plan);
+                    }
+                }
+                Err(refusal) => {
+                    first_refusal.get_or_insert(refusal);
+                }
+            }
+        }
+        match (best, first_refusal) {
+            (Some(plan), _) => Ok(plan),
+            (None, Some(refusal)) => Err(refusal),
+            (None, None) => Err(NoPlan::Rank { needed: 0 }),
+        }
+    }
+
+    /// What no joining of dimensions changes.
+    fn check(&self) -> Result<(), NoPlan> {
+        if let Some(dim) = self.dims.iter().position(|dim| dim.extent == 0) {
+            return Err(NoPlan::Empty { dim });
+        }
+        match self.dims.last() {
+            Some(dim) if dim.stride != Some(1) => Err(NoPlan::InnermostStride { stride: dim.stride }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether dimension `i` and the next can be one.
+    fn joins(&self, i: usize) -> bool {
+        let (outer, inner) = (self.dims[i], self.dims[i + 1]);
+        let follows = match (outer.stride, inner.size, inner.stride) {
+            (Some(outer), Some(size), Some(inner)) => size.checked_mul(inner) == Some(outer),
+            _ => false,
+        };
+        // Rows of a swizzled image lie at its span each.
+        let row = i + 2 == self.dims.len() && self.swizzle.span_bytes().is_some();
+        follows && inner.start == Some(0) && inner.size == Some(inner.extent) && !row
+    }
+
+    /// The boxes for given dimensions of the map.
+    fn with(&self, groups: Vec<Range<usize>>) -> Result<Plan, NoPlan> {
+        let (element, unit) = (self.element_bytes(), self.unit());
+        if groups.len() > RANK {
+            return Err(NoPlan::Rank { needed: groups.len() });
+        }
+        for group in &groups[..groups.len().saturating_sub(1)] {
+            let dim = group.end - 1;
+            if let Some(elements) = self.dims[dim].stride.filter(|s| s.saturating_mul(element) % 16 != 0) {
+                let bytes = elements.saturating_mul(element);
+                return Err(NoPlan::StrideBytes {
+                    dim,
+                    elements,
+                    bytes,
+                    unit,
+                });
+            }
+        }
+        let extent = |group: &Range<usize>| self.dims[group.clone()].iter().map(|dim| dim.extent).product::<u64>();
+        let mut extents: Vec<u64> = groups.iter().map(extent).collect();
+        let row = extents.last().copied().unwrap_or(1);
+        let bytes = row.saturating_mul(element);
+        if bytes % 16 != 0 {
+            return Err(NoPlan::RowBytes {
+                elements: row,
+                bytes,
+                unit,
+            });
+        }
+        let span = self.swizzle.span_bytes().map(|bytes| bytes / element);
+        let panels = match span.filter(|span| row > *span) {
+            Some(span) if row % span != 0 => {
+                return Err(NoPlan::Panels {
+                    elements: row,
+                    bytes,
+                    swizzle: self.swizzle.name(),
+                    span: span * element,
+                });
+            }
+            Some(span) => row / span,
+            None => 1,
+        };
+        let innermost = extents.len().saturating_sub(1);
+        if let (Some(last), true) = (extents.last_mut(), panels > 1) {
+            *last /= panels;
+        }
+        // Elements of shared memory from one position of each dimension to the next.
+        let mut pitch = vec![1u64; extents.len()];
+        for dim in (0..innermost).rev() {
+            let inner = match (dim + 1 == innermost, span) {
+                (true, Some(span)) => span,
+                _ => extents[dim + 1],
+            };
+            pitch[dim] = pitch[dim + 1].saturating_mul(inner);
+        }
+        let panel = match innermost {
+            0 => span.unwrap_or(extents[0]),
+            _ => pitch[0].saturating_mul(extents[0]),
+        };
+        let mut parts = self.cut(&extents, &pitch)?;
+        if panels > 1 {
+            let axis = PlanAxis {
+                count: panels,
+                dim: innermost,
+                step: extents[innermost],
+                shared_step: panel,
+            };
+            for part in &mut parts {
+                part.axes.insert(0, axis.clone());
+            }
+        }
+        let plan = Plan { groups, parts };
+        self.origins(&plan)?;
+        Ok(plan)
+    }
+
+    /// Boxes of one panel. All dimensions inside the one that is cut are whole, and those outside have one position a box.
+    fn cut(&self, extents: &[u64], pitch: &[u64]) -> Result<Vec<PlanPart>, NoPlan> {
+        let rank = extents.len();
+        let image = |dim: usize| pitch[dim].saturating_mul(self.element_bytes());
+        // The outermost dimension inside which all are whole and fit.
+        let fits = |dim: usize| extents[dim + 1..].iter().all(|extent| *extent <= WIDEST) && image(dim) <= LARGEST;
+        let at = (0..rank).find(|dim| fits(*dim)).unwrap_or(rank - 1);
+        let extent = extents[at];
+        let most = WIDEST.min((LARGEST / image(at).max(1)).max(1));
+        // What is cut off starts on an origin of its own, and rows stay multiples of 16 bytes.
+        let granule = (ORIGIN / gcd(ORIGIN, image(at))).max(if at + 1 == rank { self.unit() } else { 1 });
+        let pieces = |width: u64| extent.div_ceil(width);
+        let (width, tail) = if extent <= most {
+            (extent, 0)
+        } else if most < granule {
+            return Err(NoPlan::Origin { bytes: image(at) });
+        } else {
+            let widest = most / granule * granule;
+            let fewest = pieces(widest);
+            match (widest / 2..=widest)
+                .rev()
+                .find(|width| extent % width == 0 && width % granule == 0 && pieces(*width) == fewest)
+            {
+                Some(equal) => (equal, 0),
+                None => (widest, extent % widest),
+            }
+        };
+        let part = |first: u64, width: u64, count: u64| {
+            let mut box_dims = vec![1; rank];
+            box_dims[at..].copy_from_slice(&extents[at..]);
+            box_dims[at] = width;
+            let mut start = vec![0; rank];
+            start[at] = first;
+            let outside = (0..at).map(|dim| (dim, extents[dim], 1));
+            let axes = outside
+                .chain([(at, count, width)])
+                .filter(|(_, count, _)| *count > 1)
+                .map(|(dim, count, step)| PlanAxis {
+                    count,
+                    dim,
+                    step,
+                    shared_step: pitch[dim].saturating_mul(step),
+                });
+            PlanPart {
+                box_dims,
+                first: start,
+                shared_first: first.saturating_mul(pitch[at]),
+                axes: axes.collect(),
+            }
+        };
+        let mut parts = vec![part(0, width, extent / width)];
+        if tail > 0 {
+            parts.push(part(extent - tail, tail, 1));
+        }
+        Ok(parts)
+    }
+
+    /// Every image starts on a multiple of 128 bytes.
+    fn origins(&self, plan: &Plan) -> Result<(), NoPlan> {
+        let element = self.element_bytes();
+        for part in &plan.parts {
+            let steps = part.axes.iter().map(|axis| axis.shared_step);
+            for shared in steps.chain([part.shared_first]) {
+                let bytes = shared.saturating_mul(element);
+                if bytes % ORIGIN != 0 {
+                    return Err(NoPlan::Origin { bytes });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// A dense region of a tensor of its own size, or of a larger one.
+    fn region(format: Format, sizes: &[u64], extents: &[u64], swizzle: Swizzle) -> Region {
+        let mut stride = 1;
+        let mut dims = vec![];
+        for (size, extent) in sizes.iter().zip(extents).rev() {
+            dims.push(RegionDim {
+                size: Some(*size),
+                stride: Some(stride),
+                start: if size == extent { Some(0) } else { None },
+                extent: *extent,
+            });
+            stride *= size;
+        }
+        dims.reverse();
+        Region { format, dims, swizzle }
+    }
+
+    /// Every position below `sizes`, the last dimension fastest.
+    fn positions(sizes: &[u64]) -> Vec<Vec<u64>> {
+        sizes.iter().fold(vec![vec![]], |all, size| {
+            all.iter()
+                .flat_map(|at| (0..*size).map(move |i| [at.as_slice(), &[i]].concat()))
+                .collect()
+        })
+    }
+
+    /// Where each element of shared memory comes from: the region's element number.
+    fn moved(region: &Region, plan: &Plan) -> BTreeMap<u64, u64> {
+        let extents: Vec<u64> = plan
+            .groups
+            .iter()
+            .map(|group| region.dims[group.clone()].iter().map(|dim| dim.extent).product())
+            .collect();
+        let span = region.swizzle.span_bytes().map(|bytes| bytes / region.element_bytes());
+        let mut out = BTreeMap::new();
+        for part in &plan.parts {
+            assert!(part.box_dims.iter().all(|size| (1..=256).contains(size)), "{part:?}");
+            assert_eq!(part.box_dims[part.box_dims.len() - 1] * region.element_bytes() % 16, 0);
+            let counts: Vec<u64> = part.axes.iter().map(|axis| axis.count).collect();
+            for n in positions(&counts) {
+                let (mut at, mut shared) = (part.first.clone(), part.shared_first);
+                for (axis, n) in part.axes.iter().zip(&n) {
+                    at[axis.dim] += n * axis.step;
+                    shared += n * axis.shared_step;
+                }
+                assert_eq!(shared * region.element_bytes() % 128, 0, "{part:?}");
+                let pitch = part.box_dims[part.box_dims.len() - 1].max(span.unwrap_or(0));
+                for inside in positions(&part.box_dims) {
+                    let row = inside[..inside.len() - 1]
+                        .iter()
+                        .zip(&part.box_dims)
+                        .fold(0, |row, (i, size)| row * size + i);
+                    let element = at
+                        .iter()
+                        .zip(&inside)
+                        .zip(&extents)
+                        .fold(0, |number, ((at, i), extent)| number * extent + at + i);
+                    let place = shared + row * pitch + inside[inside.len() - 1];
+                    assert_eq!(out.insert(place, element), None, "element {place} is written twice");
+                }
+            }
+        }
+        out
+    }
+
+    /// What lies where, from the shape of shared memory alone.
+    fn expected(region: &Region) -> BTreeMap<u64, u64> {
+        let shape = region.shared_shape();
+        let row = region.dims[region.dims.len() - 1].extent;
+        let panels = if shape.len() > region.dims.len() { shape[0] } else { 1 };
+        let columns = row / panels;
+        let outer: u64 = region.dims[..region.dims.len() - 1]
+            .iter()
+            .map(|dim| dim.extent)
+            .product();
+        let pitch = shape[shape.len() - 1];
+        let mut out = BTreeMap::new();
+        for (panel, line, column) in
+            (0..panels).flat_map(|p| (0..outer).flat_map(move |l| (0..columns).map(move |c| (p, l, c))))
+        {
+            out.insert(
+                (panel * outer + line) * pitch + column,
+                line * row + panel * columns + column,
+            );
+        }
+        out
+    }
+
+    fn check(region: &Region) -> Plan {
+        let plan = region.plan().unwrap_or_else(|refusal| panic!("{refusal}: {region:?}"));
+        assert_eq!(moved(region, &plan), expected(region), "{region:?} {plan:?}");
+        plan
+    }
+
+    #[test]
+    fn a_region_that_fits_is_one_box() {
+        let plan = check(&region(Format::Bf16, &[1000, 640], &[128, 64], Swizzle::B128));
+        assert_eq!((plan.instructions(), &plan.parts[0].box_dims[..]), (1, &[128, 64][..]));
+    }
+
+    #[test]
+    fn wide_rows_are_panels() {
+        let plan = check(&region(Format::Bf16, &[1000, 640], &[128, 192], Swizzle::B128));
+        assert_eq!(plan.instructions(), 3);
+        assert_eq!(
+            plan.parts[0].axes,
+            [PlanAxis {
+                count: 3,
+                dim: 1,
+                step: 64,
+                shared_step: 128 * 64
+            }]
+        );
+    }
+
+    #[test]
+    fn long_dimensions_are_cut_into_equal_boxes_or_get_a_tail() {
+        let plan = check(&region(Format::F32, &[1000, 640], &[300, 32], Swizzle::B128));
+        assert_eq!((plan.parts.len(), plan.instructions()), (1, 2));
+        assert_eq!(plan.parts[0].box_dims, [150, 32]);
+        let plan = check(&region(Format::F32, &[1000, 640], &[257, 32], Swizzle::B128));
+        assert_eq!(
+            plan.parts.iter().map(|part| part.box_dims[0]).collect::<Vec<_>>(),
+            [256, 1]
+        );
+    }
+
+    #[test]
+    fn outside_a_cut_dimension_boxes_have_one_position() {
+        let plan = check(&region(Format::F16, &[2, 625, 64], &[2, 300, 64], Swizzle::None));
+        assert_eq!(
+            (plan.instructions(), &plan.parts[0].box_dims[..]),
+            (4, &[1, 150, 64][..])
+        );
+    }
+
+    #[test]
+    fn dimensions_without_gaps_join() {
+        // Rows of 8 bytes alone are too short.
+        let plan = check(&region(Format::F16, &[100, 16, 4], &[10, 16, 4], Swizzle::None));
+        assert_eq!(plan.groups, [0..1, 1..3]);
+        // Six dimensions are too many.
+        let plan = check(&region(
+            Format::F16,
+            &[9, 2, 2, 2, 2, 8],
+            &[3, 2, 2, 2, 2, 8],
+            Swizzle::None,
+        ));
+        assert!(plan.groups.len() <= 5 && plan.instructions() == 1, "{plan:?}");
+        // 2 x 512 joined would be more instructions than it is not.
+        let plan = check(&region(Format::F16, &[9, 4, 128], &[9, 4, 128], Swizzle::None));
+        assert_eq!(plan.instructions(), 1);
+    }
+
+    #[test]
+    fn drawn_regions_arrive_where_their_shape_says() {
+        let mut state = 7u64;
+        let mut draw = |low: u64, high: u64| {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            low + (state >> 33) % (high - low + 1)
+        };
+        let mut planned = 0;
+        for _ in 0..200 {
+            let rank = draw(1, 4) as usize;
+            let swizzle = [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128][draw(0, 3) as usize];
+            let format = [Format::U8, Format::F16, Format::F32, Format::F64][draw(0, 3) as usize];
+            let extents: Vec<u64> = (0..rank)
+                .map(|dim| match dim + 1 == rank {
+                    true => draw(1, 6) * [4, 8, 16, 32][draw(0, 3) as usize],
+                    false => draw(1, if dim == 0 { 300 } else { 5 }),
+                })
+                .collect();
+            let sizes: Vec<u64> = extents.iter().map(|extent| extent + draw(0, 1) * 16).collect();
+            let region = region(format, &sizes, &extents, swizzle);
+            if region.plan().is_ok() {
+                check(&region);
+                planned += 1;
+            }
+        }
+        assert!(planned > 70, "{planned} of 200 regions have a plan");
+    }
+
+    #[test]
+    fn refusals_say_why_and_what_to_do() {
+        let base = region(Format::F32, &[100, 64], &[16, 64], Swizzle::None);
+        let changed = |change: fn(&mut Region)| {
+            let mut region = base.clone();
+            change(&mut region);
+            region.plan().expect_err("a refusal").to_string()
+        };
+        assert!(
+            changed(|r| r.dims[1].stride = Some(2)).contains("the innermost stride is 2, but tensor copies need 1")
+        );
+        assert!(changed(|r| r.dims[1].stride = None).contains("known only at run time"));
+        assert!(changed(|r| r.dims[1].extent = 3).contains("3 elements, 12 bytes"));
+        assert!(changed(|r| r.dims[0].stride = Some(50)).contains("a stride of 50 elements, 200 bytes"));
+        assert!(changed(|r| r.dims[0].stride = Some(50)).contains("pad it to 52 elements"));
+        assert!(changed(|r| r.dims[0].extent = 0).contains("dimension 0 of the region has no elements"));
+        assert!(
+            changed(|r| {
+                r.swizzle = Swizzle::B128;
+                r.dims[1].extent = 48;
+            })
+            .contains("rows of the region are 48 elements, 192 bytes, but swizzle 128 has panels of 128 bytes")
+        );
+        let many = |r: &mut Region| {
+            let (outer, row) = (
+                RegionDim {
+                    size: None,
+                    ..r.dims[0]
+                },
+                RegionDim {
+                    start: None,
+                    ..r.dims[1]
+                },
+            );
+            r.dims = [vec![outer; 5], vec![row]].concat();
+        };
+        assert!(changed(many).contains("needs 6 dimensions of a tensor map"));
+        let apart = |r: &mut Region| {
+            r.dims[0].extent = 300;
+            r.dims[1].extent = 4;
+            r.dims.insert(
+                0,
+                RegionDim {
+                    extent: 3,
+                    size: None,
+                    stride: Some(4000),
+                    start: None,
+                },
+            );
+        };
+        assert!(
+            changed(apart).contains("boxes would start 4800 bytes apart"),
+            "{}",
+            changed(apart)
+        );
+    }
+}

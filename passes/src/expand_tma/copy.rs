@@ -1,0 +1,158 @@
+//! `tile.tma.copy` as instructions, and what was chosen for it.
+use super::{
+    issue::{Axis, Images, Indices, Issue, V},
+    maps::{Joined, Maps},
+};
+use girih_core::tensor_map::{Plan, PlanPart, Region as Planned};
+use girih_dialects::{
+    nvvm::Emit,
+    tile::ops::{
+        tma::{TmaLoad, TmaStore},
+        tma_copy::{Direction, RegionCopy},
+        tma_modes::TmaReduce,
+    },
+};
+use girih_ir::{op::OpView, prelude::*, rewrite::Before};
+
+/// Writes the instructions of one op before it, and gives their number.
+pub(super) fn expand<'c>(copy: RegionCopy<'c, 'c>, maps: Option<&mut Maps<'c>>) -> Res<u64> {
+    let op = copy.op();
+    let Some(maps) = maps else {
+        return super::no_launcher(op);
+    };
+    let region = match copy.region() {
+        Ok(region) => region,
+        Err(m) => return Diag::op(&op, m).report(),
+    };
+    let plan = match region.plan() {
+        Ok(plan) => plan,
+        Err(refusal) => return Diag::op(&op, refusal.to_string()).report(),
+    };
+    let before = Before(op);
+    let place = Indices {
+        e: Emit::new(&before, op.location()),
+    };
+    let view = joined(copy, &plan);
+    let start = start(copy, &region, &plan, &place);
+    let mut written = 0;
+    for part in &plan.parts {
+        let t = copy.map(part)?;
+        let map = maps.of(op, copy.global(), view.clone(), t)?;
+        written += issue(copy, &region, part, map, &start, &place);
+    }
+    drop(Diag::remark(&op, chosen(copy, &region, &plan)));
+    Ok(written)
+}
+
+/// How the global memref is seen with joined dimensions.
+fn joined<'c>(copy: RegionCopy<'c, 'c>, plan: &Plan) -> Option<Joined<'c>> {
+    let t = copy.joined(&plan.groups);
+    (t != copy.global().r#type()).then(|| Joined {
+        t,
+        groups: plan.groups.clone(),
+    })
+}
+
+/// Where the region starts, in dimensions of the map: those inside a joined one start at 0.
+fn start<'c>(copy: RegionCopy<'c, 'c>, region: &Planned, plan: &Plan, place: &Indices<'c, '_>) -> Vec<V<'c>> {
+    let indices = copy.indices();
+    let of = |group: &std::ops::Range<usize>| {
+        let inside = region.dims[group.start + 1..group.end]
+            .iter()
+            .map(|dim| dim.extent)
+            .product::<u64>();
+        place.product(indices[group.start], inside as i64)
+    };
+    plan.groups.iter().map(of).collect()
+}
+
+fn issue<'c>(
+    copy: RegionCopy<'c, 'c>,
+    region: &Planned,
+    part: &PlanPart,
+    map: V<'c>,
+    start: &[V<'c>],
+    place: &Indices<'c, '_>,
+) -> u64 {
+    let rank = start.len();
+    let axes = part.axes.iter().map(|axis| {
+        let mut step = vec![0; rank];
+        step[axis.dim] = axis.step as i64;
+        Axis {
+            size: axis.count as i64,
+            step,
+            shared_step: axis.shared_step as i64,
+        }
+    });
+    let mut atom: Vec<i64> = part.box_dims.iter().map(|n| *n as i64).collect();
+    if let (Some(row), Some(span)) = (atom.last_mut(), region.swizzle.span_bytes()) {
+        *row = (span / region.format.bytes().unwrap_or(1)) as i64;
+    }
+    // Leading ones are not written.
+    let ones = atom
+        .iter()
+        .take(rank.saturating_sub(1))
+        .take_while(|n| **n == 1)
+        .count();
+    atom.drain(..ones);
+    let moved = start.iter().zip(&part.first).map(|(v, n)| place.plus(*v, *n as i64));
+    let (loc, policy) = (copy.op().location(), copy.policy());
+    let issue = Issue {
+        op: copy.op(),
+        axes: axes.collect(),
+        images: Some(Images {
+            memory: copy.shared(),
+            first: part.shared_first as i64,
+            atom,
+        }),
+        start: moved.collect(),
+        one: &|coords, image| {
+            let image = image.expect("it was given");
+            match (copy.direction(), copy.reduce()) {
+                (Direction::Load, _) => TmaLoad::build(
+                    loc,
+                    map,
+                    coords,
+                    image,
+                    copy.barrier().expect("a load that verifies has an mbarrier"),
+                    &copy.barrier_indices(),
+                    &[],
+                    copy.mask(),
+                    policy,
+                    false,
+                    None,
+                    None,
+                    copy.cache(),
+                ),
+                (Direction::Store, Some(kind)) => {
+                    TmaReduce::build(loc, image, map, coords, policy, kind, copy.cache(), copy.overwrite())
+                }
+                (Direction::Store, None) => {
+                    TmaStore::build(loc, image, map, coords, policy, false, copy.cache(), copy.overwrite())
+                }
+            }
+        },
+    };
+    issue.all()
+}
+
+/// What was chosen, in words.
+fn chosen<'c>(copy: RegionCopy<'c, 'c>, region: &Planned, plan: &Plan) -> String {
+    let element = region.format.bytes().unwrap_or(1);
+    let parts = plan.parts.iter().map(|part| {
+        let n = part.instructions();
+        let sizes: Vec<_> = part.box_dims.iter().map(u64::to_string).collect();
+        let bytes = part.box_dims.iter().product::<u64>() * element;
+        let (what, each) = if n == 1 { ("copy", "") } else { ("copies", " each") };
+        format!("{n} {what} of {}, {bytes} bytes{each}", sizes.join("x"))
+    });
+    let mut text = parts.collect::<Vec<_>>().join(", and ");
+    for group in plan.groups.iter().filter(|group| group.len() > 1) {
+        text += &format!("; dimensions {} to {} are one", group.start, group.end - 1);
+    }
+    if copy.direction() == Direction::Load {
+        let bytes = region.dims.iter().map(|dim| dim.extent).product::<u64>() * element;
+        text += &format!("; the mbarrier counts {bytes} bytes");
+    }
+    format!("takes {text}")
+}

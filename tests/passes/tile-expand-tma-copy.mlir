@@ -32,8 +32,7 @@ tile.kernel @panels(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>) threads
   %c0 = arith.constant 0 : index
   %m = tile.alloc : memref<2x300x64xbf16, #tile.shared<swizzle = 128>>
   %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
-  // CHECK: %[[C0:.*]] = arith.constant 0 : index
-  // CHECK-NEXT: %[[P:.*]] = tile.part %{{.*}}[%[[C0]]] : memref<2x300x64xbf16, #tile.shared<swizzle = 128>> -> memref<150x64xbf16, #tile.shared<swizzle = 128>>
+  // CHECK: %[[P:.*]] = tile.part %{{.*}}[%c0{{.*}}] : memref<2x300x64xbf16, #tile.shared<swizzle = 128>> -> memref<150x64xbf16, #tile.shared<swizzle = 128>>
   // CHECK-NEXT: tile.tma.load %{{.*}}[%c0, %c0], %[[P]],
   // CHECK: arith.constant 9600 : index
   // CHECK: %[[C150:.*]] = arith.constant 150 : index

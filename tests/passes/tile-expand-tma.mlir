@@ -100,3 +100,21 @@ tile.kernel @modifiers(%A: memref<64x64xi32, #tile.global>) threads(32) cluster(
   // CHECK-NOT: tile.tma.prefetch
   tile.tma.apply "cp.async.bulk.prefetch.tensor.2d.L2.global.tile" %A box [4, 64] coords[%c0, %c0] steps [[4, 0]] repeat [2] : memref<64x64xi32, #tile.global>
 }
+
+// -----
+
+// A map of the caller's own is taken as it is, also one that the device made.
+// CHECK-LABEL: tile.kernel @opaque
+// CHECK-NOT: tile.tensor_map %
+// CHECK: %[[MAP:.*]] = tile.tensormap.at
+// CHECK-COUNT-2: tile.tma.load %[[MAP]]
+tile.kernel @opaque(%D: memref<128xi8, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %map = tile.tensormap.at %D : memref<128xi8, #tile.global> -> !tile.tensor_map<8x16xi32>
+  %m = tile.alloc : memref<2x8x16xi32, #tile.shared>
+  %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+  tile.tma.apply "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes" %m, %map box [8, 16] coords[%c0, %c0] steps [[8, 0]] mbar %bar[] : memref<2x8x16xi32, #tile.shared>, !tile.tensor_map<8x16xi32> mbar memref<!tile.mbarrier, #tile.shared>
+}

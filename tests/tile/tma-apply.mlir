@@ -18,6 +18,9 @@ tile.kernel @memory(%A: memref<16x64xf32, #tile.global>, %X: memref<2x3x9x8xi16,
   tile.tma.apply "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint" %m, %A box [8, 32] coords[%c0, %c0] steps [[8, 0], [0, 32]] mbar %bars[%c0] cta_mask %mask cache_policy %policy format tf32 l2_promotion 128 oob_fill nan : memref<2x4x8x32xf32, #tile.shared<swizzle = 128>>, memref<16x64xf32, #tile.global> mbar memref<2x!tile.mbarrier, #tile.shared>
   // CHECK: element_strides [1, 1, 2] interleave 16
   tile.tma.apply "cp.async.bulk.tensor.3d.shared::cta.global.tile.mbarrier::complete_tx::bytes" %x, %X box [1, 1, 16] coords[%c0, %c0, %c0] steps [[0, 1, 0]] mbar %bars[%c0] element_strides [1, 1, 2] interleave 16 : memref<3x1x1x8x8xi16, #tile.shared>, memref<2x3x9x8xi16, #tile.global> mbar memref<2x!tile.mbarrier, #tile.shared>
+  // One instruction brings one slice, whatever the box says of slices.
+  // CHECK: box [1, 3, 8]
+  tile.tma.apply "cp.async.bulk.tensor.3d.shared::cta.global.tile.mbarrier::complete_tx::bytes" %x, %X box [1, 3, 8] coords[%c0, %c0, %c0] steps [[0, 1, 0]] mbar %bars[%c0] interleave 16 : memref<3x1x1x8x8xi16, #tile.shared>, memref<2x3x9x8xi16, #tile.global> mbar memref<2x!tile.mbarrier, #tile.shared>
   // CHECK: gather4(%c0, %c0, %c0, %c0)
   tile.tma.apply "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group" %A, %rows box [1, 32] coords[%c0, %c0] gather4(%c0, %c0, %c0, %c0) : memref<16x64xf32, #tile.global>, memref<4x32xf32, #tile.shared>
   // CHECK: tile.tma.apply "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group" %A, %{{.*}} box [4, 32] coords[%c0, %c0] overwrite :

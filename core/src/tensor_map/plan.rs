@@ -250,7 +250,10 @@ impl Region {
         }
         for group in &groups[..groups.len().saturating_sub(1)] {
             let dim = group.end - 1;
-            if let Some(elements) = self.dims[dim].stride.filter(|s| s.saturating_mul(element) % 16 != 0) {
+            if let Some(elements) = self.dims[dim]
+                .stride
+                .filter(|s| !s.saturating_mul(element).is_multiple_of(16))
+            {
                 let bytes = elements.saturating_mul(element);
                 return Err(NoPlan::StrideBytes {
                     dim,
@@ -264,7 +267,7 @@ impl Region {
         let mut extents: Vec<u64> = groups.iter().map(extent).collect();
         let row = extents.last().copied().unwrap_or(1);
         let bytes = row.saturating_mul(element);
-        if bytes % 16 != 0 {
+        if !bytes.is_multiple_of(16) {
             return Err(NoPlan::RowBytes {
                 elements: row,
                 bytes,
@@ -273,7 +276,7 @@ impl Region {
         }
         let span = self.swizzle.span_bytes().map(|bytes| bytes / element);
         let panels = match span.filter(|span| row > *span) {
-            Some(span) if row % span != 0 => {
+            Some(span) if !row.is_multiple_of(span) => {
                 return Err(NoPlan::Panels {
                     elements: row,
                     bytes,
@@ -337,10 +340,9 @@ impl Region {
         } else {
             let widest = most / granule * granule;
             let fewest = pieces(widest);
-            match (widest / 2..=widest)
-                .rev()
-                .find(|width| extent % width == 0 && width % granule == 0 && pieces(*width) == fewest)
-            {
+            match (widest / 2..=widest).rev().find(|width| {
+                extent.is_multiple_of(*width) && width.is_multiple_of(granule) && pieces(*width) == fewest
+            }) {
                 Some(equal) => (equal, 0),
                 None => (widest, extent % widest),
             }
@@ -382,7 +384,7 @@ impl Region {
             let steps = part.axes.iter().map(|axis| axis.shared_step);
             for shared in steps.chain([part.shared_first]) {
                 let bytes = shared.saturating_mul(element);
-                if bytes % ORIGIN != 0 {
+                if !bytes.is_multiple_of(ORIGIN) {
                     return Err(NoPlan::Origin { bytes });
                 }
             }

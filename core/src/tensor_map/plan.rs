@@ -78,7 +78,7 @@ pub struct PlanPart {
 impl PlanPart {
     /// Number of instructions.
     pub fn instructions(&self) -> u64 {
-        self.axes.iter().map(|axis| axis.count).product()
+        product(self.axes.iter().map(|axis| axis.count))
     }
 }
 
@@ -94,7 +94,10 @@ pub struct Plan {
 impl Plan {
     /// Number of instructions.
     pub fn instructions(&self) -> u64 {
-        self.parts.iter().map(PlanPart::instructions).sum()
+        self.parts
+            .iter()
+            .map(PlanPart::instructions)
+            .fold(0, u64::saturating_add)
     }
 }
 
@@ -263,7 +266,7 @@ impl Region {
                 });
             }
         }
-        let extent = |group: &Range<usize>| self.dims[group.clone()].iter().map(|dim| dim.extent).product::<u64>();
+        let extent = |group: &Range<usize>| product(self.dims[group.clone()].iter().map(|dim| dim.extent));
         let mut extents: Vec<u64> = groups.iter().map(extent).collect();
         let row = extents.last().copied().unwrap_or(1);
         let bytes = row.saturating_mul(element);
@@ -391,6 +394,11 @@ impl Region {
         }
         Ok(())
     }
+}
+
+/// Their product, or the largest number where that is more.
+fn product(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.fold(1, u64::saturating_mul)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

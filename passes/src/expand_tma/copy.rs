@@ -59,8 +59,7 @@ fn start<'c>(copy: RegionCopy<'c, 'c>, region: &Planned, plan: &Plan, place: &In
     let of = |group: &std::ops::Range<usize>| {
         let inside = region.dims[group.start + 1..group.end]
             .iter()
-            .map(|dim| dim.extent)
-            .product::<u64>();
+            .fold(1u64, |n, dim| n.saturating_mul(dim.extent));
         place.product(indices[group.start], inside as i64)
     };
     plan.groups.iter().map(of).collect()
@@ -142,7 +141,7 @@ fn chosen<'c>(copy: RegionCopy<'c, 'c>, region: &Planned, plan: &Plan) -> String
     let parts = plan.parts.iter().map(|part| {
         let n = part.instructions();
         let sizes: Vec<_> = part.box_dims.iter().map(u64::to_string).collect();
-        let bytes = part.box_dims.iter().product::<u64>() * element;
+        let bytes = part.box_dims.iter().fold(element, |n, size| n.saturating_mul(*size));
         let (what, each) = if n == 1 { ("copy", "") } else { ("copies", " each") };
         format!("{n} {what} of {}, {bytes} bytes{each}", sizes.join("x"))
     });
@@ -151,7 +150,7 @@ fn chosen<'c>(copy: RegionCopy<'c, 'c>, region: &Planned, plan: &Plan) -> String
         text += &format!("; dimensions {} to {} are one", group.start, group.end - 1);
     }
     if copy.direction() == Direction::Load {
-        let bytes = region.dims.iter().map(|dim| dim.extent).product::<u64>() * element;
+        let bytes = region.dims.iter().fold(element, |n, dim| n.saturating_mul(dim.extent));
         text += &format!("; the mbarrier counts {bytes} bytes");
     }
     format!("takes {text}")

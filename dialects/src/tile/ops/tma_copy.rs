@@ -177,7 +177,7 @@ impl<'c> RegionCopy<'c, 'c> {
         let (strides, offset) = t.strides_and_offset().unwrap_or_default();
         let joined = |group: &Range<usize>| match shape[group.clone()].contains(&DYNAMIC) {
             true => DYNAMIC,
-            false => shape[group.clone()].iter().product(),
+            false => shape[group.clone()].iter().fold(1i64, |n, d| n.saturating_mul(*d)),
         };
         let sizes: Vec<i64> = groups.iter().map(joined).collect();
         // The innermost stride of each group, of dimensions of size 1 only where there are no others.
@@ -306,8 +306,7 @@ fn innermost_start<'c>(copy: RegionCopy<'c, 'c>, plan: &Plan, region: &Region, e
     }
     let inside: u64 = region.dims[group.start + 1..group.end]
         .iter()
-        .map(|d| d.extent)
-        .product();
+        .fold(1u64, |n, d| n.saturating_mul(d.extent));
     let bytes = inside.saturating_mul(region.format.bytes().unwrap_or(1));
     if let Some(start) = region.dims[group.start].start
         && i128::from(start) * i128::from(bytes) % 16 != 0

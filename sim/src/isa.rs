@@ -167,8 +167,8 @@ pub enum Fence {
         /// Global memory.
         global: bool,
     },
-    /// `fence.proxy.tensormap`
-    TensorMap,
+    /// `fence.proxy.tensormap`, of the map at an address where it acquires.
+    TensorMap(Option<Address>),
     /// `fence.mbarrier_init`
     MbarrierInit,
     /// `wgmma.fence`

@@ -1,6 +1,6 @@
 //! Which registers an instruction reads and writes.
 use crate::collective::{Collective, Kind, Product};
-use crate::isa::{Address, Argument, Base, Callee, Inst, Op, Outcome, Predicate, Slot, Value};
+use crate::isa::{Address, Argument, Base, Callee, Fence, Inst, Op, Outcome, Predicate, Slot, Value};
 use crate::transfer::{MbarrierOp, Transfer};
 
 /// Gives each register of an instruction to `f`, with whether it is written. Constants are left out; a register that is
@@ -176,6 +176,7 @@ impl Visitor<'_> {
             Op::Collective(collective) => self.collective(collective),
             Op::Transfer(transfer) => self.transfer(transfer),
             Op::ActiveMask(d) => self.writes(*d),
+            Op::Fence(Fence::TensorMap(map)) => map.iter().for_each(|map| self.addresses(&[map])),
             Op::Nop
             | Op::Branch(_)
             | Op::Return

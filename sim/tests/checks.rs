@@ -565,6 +565,42 @@ fn a_barrier_of_the_grid_made_of_atomics_orders_blocks() {
     assert!(findings.iter().any(|f| f.kind == Kind::Race), "{findings:#?}");
 }
 
+#[test]
+fn a_tensor_map_that_the_kernel_wrote_is_acquired_before_its_use() {
+    let words: String = (0..16)
+        .map(|i| {
+            format!(
+                "@%p1 ld.param.u64 %d1, [map+{}]; @%p1 st.shared.u64 [%r1+{}], %d1; ",
+                8 * i,
+                8 * i
+            )
+        })
+        .collect();
+    let body = |fence: &str| {
+        format!(
+            "{words}bar.warp.sync -1; mov.u32 %r3, s; cvt.u64.u32 %d2, %r3; cvta.shared.u64 %d2, %d2; \
+             tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%out], [%d2], 128; \
+             {fence}@%p1 mbarrier.init.shared::cta.b64 [%r2], 1; bar.sync 0; \
+             @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 %d7, [%r2], 128; \
+             @%p1 cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1+1024], [%out, {{0, 0}}], [%r2]; \
+             {WAIT}ld.shared.u32 %r6, [%r1+1024];"
+        )
+    };
+    clean(
+        &body("fence.proxy.tensormap::generic.acquire.gpu [%out], 128; "),
+        block(32),
+    );
+    for missing in ["", "fence.proxy.tensormap::generic.acquire.gpu [%in], 128; "] {
+        let found = finds(
+            &body(missing),
+            block(32),
+            Kind::MissingProxyFence,
+            &["cp.async.bulk.tensor", "tensormap.cp_fenceproxy"],
+        );
+        assert!(found.remedy.contains("fence.proxy.tensormap"), "{found:#?}");
+    }
+}
+
 /// A product of the warpgroup over what [`load`] brings, with its sums in `%f1` to `%f4`.
 const PRODUCT: &str =
     "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %d4, %d5, 1, 1, 1, 0, 0; ";

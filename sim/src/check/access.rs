@@ -1,5 +1,6 @@
 //! Accesses as the instructions make them: by threads, by copies, by matrix products.
 use super::agents::Agent;
+use super::clock::{Clock, Order};
 use super::race::{At, Viewer};
 use super::shadow::Mark;
 use super::site::{Actor, Site};
@@ -125,17 +126,51 @@ impl State {
 
     /// What the threads of a warp access as one, each of them perhaps any of the bytes.
     pub fn warp_access(&mut self, who: Who, line: u32, at: At, bytes: u64, writes: bool) {
-        let site = self.memories.sites.number(Site {
+        let site = Site {
             line,
             actor: Actor::Thread,
             reads: !writes,
             writes,
             strong: None,
-        });
+        };
+        self.touch_as_one(who, site, at, bytes, None);
+    }
+
+    /// An operation of one thread at an mbarrier; `init` for those that make or end it.
+    pub fn object_access(&mut self, who: Who, line: u32, at: At, init: bool) {
+        let site = Site {
+            line,
+            actor: Actor::Mbarrier,
+            reads: false,
+            writes: true,
+            strong: (!init).then_some(Scope::Sys),
+        };
+        self.touch_as_one(who, site, at, 8, None);
+    }
+
+    /// The copy engine reads the 128 bytes of a tensor map for a thread.
+    pub fn tensor_map_access(&mut self, who: Who, line: u32, at: At) {
+        let site = Site {
+            line,
+            actor: Actor::TensorMap,
+            reads: true,
+            writes: false,
+            strong: None,
+        };
+        let fenced = self.map_fences.get(&(who.block, at)).cloned();
+        self.touch_as_one(who, site, at, 128, fenced);
+    }
+
+    /// An access that the lanes of `who` share, with what passed a fence for its tensor map.
+    fn touch_as_one(&mut self, who: Who, site: Site, at: At, bytes: u64, fenced: Option<Clock>) {
+        let site = self.memories.sites.number(site);
         let Some(threads) = self.blocks.get(&who.block).and_then(|b| b.warps.get(who.warp as usize)) else {
             return;
         };
-        let know = threads.present(who.lanes);
+        let mut know = threads.present(who.lanes);
+        if let Some(fenced) = fenced {
+            know.get_mut(Order::TensorMap).join(&fenced);
+        }
         let mark = Mark {
             track: threads.track,
             lanes: who.lanes,
@@ -150,62 +185,6 @@ impl State {
         };
         self.memories
             .touch(&self.setup, at, bytes, mark, &[viewer], &|_, _, _| false);
-    }
-
-    /// An operation of one thread at an mbarrier; `init` for those that make or end it.
-    pub fn object_access(&mut self, who: Who, line: u32, at: At, init: bool) {
-        let site = self.memories.sites.number(Site {
-            line,
-            actor: Actor::Mbarrier,
-            reads: false,
-            writes: true,
-            strong: (!init).then_some(Scope::Sys),
-        });
-        let Some(threads) = self.blocks.get(&who.block).and_then(|b| b.warps.get(who.warp as usize)) else {
-            return;
-        };
-        let mark = Mark {
-            track: threads.track,
-            lanes: who.lanes,
-            time: threads.time,
-            site,
-        };
-        let viewer = Viewer {
-            track: threads.track,
-            own: who.lanes,
-            know: threads.know(who.lanes.trailing_zeros() as usize),
-            threads: Some(threads),
-        };
-        self.memories
-            .touch(&self.setup, at, 8, mark, &[viewer], &|_, _, _| false);
-    }
-
-    /// The copy engine reads the 128 bytes of a tensor map for a thread.
-    pub fn tensor_map_access(&mut self, who: Who, line: u32, at: At) {
-        let site = self.memories.sites.number(Site {
-            line,
-            actor: Actor::TensorMap,
-            reads: true,
-            writes: false,
-            strong: None,
-        });
-        let Some(threads) = self.blocks.get(&who.block).and_then(|b| b.warps.get(who.warp as usize)) else {
-            return;
-        };
-        let mark = Mark {
-            track: threads.track,
-            lanes: who.lanes,
-            time: threads.time,
-            site,
-        };
-        let viewer = Viewer {
-            track: threads.track,
-            own: who.lanes,
-            know: threads.know(who.lanes.trailing_zeros() as usize),
-            threads: Some(threads),
-        };
-        self.memories
-            .touch(&self.setup, at, 128, mark, &[viewer], &|_, _, _| false);
     }
 
     /// A copy that one thread issues. `strong` for reductions, which are atomic towards the device.

@@ -135,7 +135,7 @@ impl Threads {
             over: [0; LANES],
         });
         let mut know = Knowledge::default();
-        for order in [Order::Seen, Order::AsyncShared, Order::AsyncGlobal, Order::TensorMap] {
+        for order in [Order::Seen, Order::AsyncShared, Order::AsyncGlobal] {
             know.get_mut(order).raise(track, !alive, u32::MAX);
         }
         Threads {

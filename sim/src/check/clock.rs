@@ -209,7 +209,7 @@ pub enum Order {
     AsyncShared,
     /// The same for global memory.
     AsyncGlobal,
-    /// What of it passed a fence to the tensor-map proxy.
+    /// What of it passed a fence to the tensor-map proxy, for the map in question.
     TensorMap,
     /// What a `fence.mbarrier_init` alone published.
     MbarrierInit,

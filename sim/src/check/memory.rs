@@ -121,6 +121,7 @@ impl State {
             self.memories.forget_block(*block);
             self.clusters.remove(block);
             self.flags.forget_block(*block);
+            self.map_fences.retain(|(of, _), _| of != block);
         }
     }
 }

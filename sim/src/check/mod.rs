@@ -30,7 +30,7 @@
 //! overwrite has to pass a `fence.proxy.async` on the way, at the writer's side of the barrier or at the issuer's, of the
 //! right space. A second clock in each thread counts what did (`clock::Order`). A read before an asynchronous write needs
 //! order alone, as all libraries have it; nor do accesses behind the wait for a copy or product, which implies the fence.
-//! `fence.proxy.tensormap` and `fence.mbarrier_init` are clocks of the same kind.
+//! `fence.mbarrier_init` is a clock of the same kind; `fence.proxy.tensormap` one for each map, shared by the block.
 //!
 //! # Registers, memory
 //!

@@ -207,6 +207,10 @@ struct Judge<'a> {
 
 impl Judge<'_> {
     fn compare(&self, old: &Mark) -> Option<Trouble> {
+        if self.site.actor == Actor::Thread && (old.track, old.lanes) == (self.mark.track, self.mark.lanes) {
+            // A thread is in order with itself.
+            return None;
+        }
         let before = self.sites.get(old.site);
         if !before.writes && !self.site.writes || self.morally_strong(&before, old) {
             return None;

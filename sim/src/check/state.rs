@@ -100,6 +100,8 @@ pub struct State {
     /// Arrivals at the barriers of the clusters, by the number of their first block.
     pub(super) clusters: BTreeMap<u32, Meeting>,
     pub(super) flags: Flags,
+    /// What passed a fence for the tensor map at an address, in a block.
+    pub(super) map_fences: BTreeMap<(u32, At), Clock>,
     /// Findings that are no conflicts.
     pub(super) findings: Vec<Finding>,
 }

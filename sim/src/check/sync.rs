@@ -272,6 +272,14 @@ impl State {
         }
     }
 
+    /// `fence.proxy.tensormap` of the map at an address: what happened before is known to the copies of the block.
+    pub fn fence_map(&mut self, who: Who, map: At) {
+        let Some(threads) = self.threads_mut(who) else { return };
+        let known = threads.release(who.lanes);
+        let fenced = self.map_fences.entry((who.block, map)).or_default();
+        fenced.join(known.get(Order::Seen));
+    }
+
     /// Threads that exit.
     pub fn exit(&mut self, who: Who) {
         let Some(block) = self.blocks.get_mut(&who.block) else {

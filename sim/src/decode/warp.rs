@@ -20,7 +20,7 @@ fn fence(mods: &mut Modifiers<'_>) -> Fence {
     mods.ignore_prefix("sync_restrict");
     match kind {
         Some("mbarrier_init") => Fence::MbarrierInit,
-        _ if maps => Fence::TensorMap,
+        _ if maps => Fence::TensorMap(None),
         _ if proxy && asynchronous => Fence::AsyncProxy {
             shared: shared || !global,
             global: global || !shared,
@@ -64,8 +64,11 @@ impl<'m> FunctionDecoder<'_, 'm> {
         match name {
             "bar" | "barrier" => self.barrier(name, mods, operands),
             "membar" | "fence" => {
-                let fence = fence(mods);
+                let mut fence = fence(mods);
                 operands.count(0, 2)?;
+                if let (Fence::TensorMap(map), true) = (&mut fence, operands.len() > 0) {
+                    *map = Some(self.address(operands.get(0)?)?.0);
+                }
                 self.emit(Op::Fence(fence));
                 Ok(())
             }

@@ -1,6 +1,6 @@
 //! Instructions that lanes of a warp, or the warps of a warpgroup, execute together.
 use super::Context;
-use super::checked::Log;
+use super::footprint::Log;
 use super::memory::Generic;
 use super::shared::ClusterShared;
 use super::warp::{Flow, Warp, lanes};

@@ -10,6 +10,7 @@ mod call;
 mod checked;
 mod coalesced;
 mod collective;
+mod footprint;
 mod held;
 mod launch;
 mod mbarrier;

@@ -17,10 +17,13 @@
 //!
 //! *Needs* `tile-assign-layouts`. It gives a remark for each change of layout that has bank conflicts left. *Numbers* stay
 //! what they are.
-use crate::layout_conversion::{Plan, plan};
+use crate::{
+    convert_tile_to_nvvm::scan_bytes,
+    layout_conversion::{Plan, plan},
+};
 use girih_dialects::tile::{
     distribution::Distribution,
-    ops::{kernel::Kernel, memory::Alloc, reduce::Reduce, sync::Barrier, value::ConvertLayout},
+    ops::{kernel::Kernel, memory::Alloc, reduce::Reduce, scan::Scan, sync::Barrier, value::ConvertLayout},
     spaces::Shared,
     verify::element_bits,
 };
@@ -94,6 +97,9 @@ pub fn reduce_part_bytes(source: Type<'_>, axis: usize) -> u64 {
 fn need(op: OperationRef<'_, '_>) -> Res<(u64, bool)> {
     if let Some(reduce) = op.cast::<Reduce>().filter(|r| r.scratch().is_none()) {
         return Ok((reduce_bytes(reduce), false));
+    }
+    if let Some(scan) = op.cast::<Scan>().filter(|r| r.scratch().is_none()) {
+        return Ok((scan_bytes(scan).iter().sum(), false));
     }
     let Some(convert) = op.cast::<ConvertLayout>().filter(|c| c.scratch().is_none()) else {
         return Ok((0, false));
@@ -197,6 +203,19 @@ fn add_scratch<'c>(op: OperationRef<'c, 'c>, scratch: Value<'c, 'c>) {
             reduce.axis(),
             region,
         ))
+    } else if let Some(scan) = op.cast::<Scan>() {
+        let region = Region::new();
+        // SAFETY: as above.
+        unsafe { mlirRegionTakeBody(region.to_raw(), scan.combiner().to_raw()) };
+        let types = op.result_types();
+        at.insert(Scan::build(
+            op.location(),
+            &types,
+            &scan.sources(),
+            Some(scratch),
+            scan.axis(),
+            region,
+        ))
     } else if let Some(convert) = op.cast::<ConvertLayout>() {
         at.insert(ConvertLayout::build(
             op.location(),
@@ -251,7 +270,7 @@ fn walk<'c>(
             users.push(User { op, buffer });
             continue;
         }
-        if op.is::<Reduce>() || op.region_count() == 0 {
+        if op.is::<Reduce>() || op.is::<Scan>() || op.region_count() == 0 {
             continue;
         }
         let is_loop = op.full_name() != "scf.if";

@@ -28,6 +28,7 @@ use girih_dialects::tile::{
     ops::{
         kernel::Kernel,
         memory::{Load, Store},
+        rows::{Gather, Scatter},
         value::IsAligned,
     },
     spaces::is_global,
@@ -89,18 +90,31 @@ struct Candidate<'c> {
 }
 
 fn candidate<'c>(op: OperationRef<'c, 'c>) -> Option<Candidate<'c>> {
+    // Axes whose index is not among `indices`.
+    let mut rows = 0;
     let (tile, memory, indices, given) = if let Some(load) = op.cast::<Load>() {
         (load.result(), load.source(), load.indices(), load.vector())
-    } else {
-        let store = op.cast::<Store>()?;
+    } else if let Some(store) = op.cast::<Store>() {
         (store.value(), store.destination(), store.indices(), store.vector())
+    } else if let Some(gather) = op.cast::<Gather>() {
+        rows = 1;
+        (gather.result(), gather.source(), gather.columns(), gather.vector())
+    } else {
+        rows = 1;
+        let scatter = op.cast::<Scatter>()?;
+        (
+            scatter.value(),
+            scatter.destination(),
+            scatter.columns(),
+            scatter.vector(),
+        )
     };
     let distribution = Distribution::of(tile.r#type())?;
     let (strides, _) = memory.r#type().strides_and_offset()?;
     let axis = (0..strides.len()).rev().find(|a| strides[*a] == 1)?;
     let bytes = element_bits(tile.r#type())? / 8;
     let run = (distribution.run(axis) as u64).min(VECTOR_BYTES / bytes.max(1)).max(1) as i64;
-    let vector = run.min(known_multiple(*indices.get(axis)?));
+    let vector = run.min(known_multiple(*indices.get(axis.checked_sub(rows)?)?));
     (given.is_none() && vector > 1 && is_global(memory.r#type())).then_some(Candidate {
         op,
         memory,

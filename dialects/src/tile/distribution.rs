@@ -410,6 +410,45 @@ fn without_axis(layout: &LinearLayout, gone: usize, rank: usize) -> Option<Linea
     rebuilt(cut(Dim::Register), cut(Dim::Lane), cut(Dim::Warp), &bits)
 }
 
+/// The layout that gives each thread the same elements of a tile of shape `from` when it is seen in shape `to`.
+pub fn reshaped<'c>(layout: Attribute<'c>, from: &[i64], to: &[i64]) -> Option<Linear<'c>> {
+    let linear = linear_of(layout, from)?;
+    let seen = |dim| -> Vec<Vec<u32>> {
+        images_of(&linear, dim, from.len())
+            .iter()
+            .map(|image| unflattened(flattened(image, from), to))
+            .collect()
+    };
+    let bits: Vec<u32> = to.iter().map(|s| s.checked_ilog2()).collect::<Option<_>>()?;
+    let seen = rebuilt(seen(Dim::Register), seen(Dim::Lane), seen(Dim::Warp), &bits)?;
+    Some(Linear::of_core(girih_ir::context(layout.context()), &seen, to.len()))
+}
+
+/// Place of an element in the row-major list of a tile's elements.
+pub fn flattened(at: &[u32], shape: &[i64]) -> u64 {
+    at.iter()
+        .zip(shape)
+        .fold(0, |n, (c, size)| n * *size as u64 + u64::from(*c))
+}
+
+/// Coordinates of the element at a place of the row-major list.
+pub fn unflattened(mut place: u64, shape: &[i64]) -> Vec<u32> {
+    let mut at = vec![0; shape.len()];
+    for (c, size) in at.iter_mut().zip(shape).rev() {
+        *c = (place % *size as u64) as u32;
+        place /= *size as u64;
+    }
+    at
+}
+
+/// Whether threads hold of a part of a tile what they hold of the whole: then a part is a choice of registers.
+pub fn parts_in_registers(layout: Attribute<'_>, part: &[i64], whole: &[i64]) -> bool {
+    match (Distribution::new(layout, part), Distribution::new(layout, whole)) {
+        (Some(part), Some(whole)) => part.threads == whole.threads,
+        _ => false,
+    }
+}
+
 /// Without register bits whose elements the thread's lower bits hold already.
 fn trimmed(layout: &LinearLayout, rank: usize) -> Option<LinearLayout> {
     let alone = layout.with_inputs(&[Dim::Register]);

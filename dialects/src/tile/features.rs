@@ -2,7 +2,7 @@
 //! has. `tile-verify-target` holds the rows against [`girih_core::target`].
 use super::{
     ops::{
-        bulk, index, kernel, mbarrier, memory, part, reduce, shape, sync,
+        bulk, index, kernel, mbarrier, memory, part, reduce, rows, scan, shape, sync,
         tensormap_device::{self, MapField},
         tma::{self, CopySpace, TmaLoad, TmaStore},
         tma_apply, tma_copy,
@@ -124,8 +124,15 @@ pub const ROWS: &[(&str, Needs)] = &[
     (shape::ExpandDims::DEF.name, Needs::Nothing),
     (shape::Broadcast::DEF.name, Needs::Nothing),
     (shape::Transpose::DEF.name, Needs::Nothing),
+    (shape::Reshape::DEF.name, Needs::Nothing),
+    (shape::ExtractSlice::DEF.name, Needs::Nothing),
+    (shape::Concat::DEF.name, Needs::Nothing),
     (reduce::Reduce::DEF.name, Needs::Nothing),
     (reduce::Yield::DEF.name, Needs::Nothing),
+    (scan::Scan::DEF.name, Needs::Nothing),
+    (rows::Gather::DEF.name, Needs::Nothing),
+    (rows::Scatter::DEF.name, Needs::Nothing),
+    (rows::AtomicRmw::DEF.name, Needs::Nothing),
     ("arith.extf", Needs::By(conversion)),
     ("arith.truncf", Needs::By(conversion)),
 ];

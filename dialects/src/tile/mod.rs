@@ -14,7 +14,8 @@
 //! | [`ops::memory`] | shared allocations, slabs, tiles to and from memory |
 //! | [`ops::value`] | whole tiles as values |
 //! | [`ops::shape`] | tiles in other shapes |
-//! | [`ops::reduce`] | reductions |
+//! | [`ops::reduce`], [`ops::scan`] | reductions and scans |
+//! | [`ops::rows`] | rows by their numbers, atomic operations on memory |
 //! | [`ops::part`] | parts of shared memory for tensor copies |
 //! | [`ops::tma`] | tensor maps and copies with them |
 //! | [`ops::tma_apply`] | several copies at once: by opcode, box and steps |
@@ -38,8 +39,8 @@ pub mod verify;
 
 use girih_ir::{dialect::Dialect, prelude::*};
 use ops::{
-    bulk, index, kernel, mbarrier, memory, part, reduce, shape, sync, tensormap_device, tma, tma_apply, tma_copy,
-    tma_modes, value, wgmma,
+    bulk, index, kernel, mbarrier, memory, part, reduce, rows, scan, shape, sync, tensormap_device, tma, tma_apply,
+    tma_copy, tma_modes, value, wgmma,
 };
 
 /// The dialect, to be registered.
@@ -106,8 +107,15 @@ pub static TILE: Dialect = Dialect {
         shape::ExpandDims::REGISTRATION,
         shape::Broadcast::REGISTRATION,
         shape::Transpose::REGISTRATION,
+        shape::Reshape::REGISTRATION,
+        shape::ExtractSlice::REGISTRATION,
+        shape::Concat::REGISTRATION,
         reduce::Reduce::REGISTRATION,
         reduce::Yield::REGISTRATION,
+        scan::Scan::REGISTRATION,
+        rows::Gather::REGISTRATION,
+        rows::Scatter::REGISTRATION,
+        rows::AtomicRmw::REGISTRATION,
     ],
     types: &[
         types::TensorMapType::REGISTRATION,

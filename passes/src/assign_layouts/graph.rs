@@ -1,12 +1,14 @@
 //! Which tiles of a kernel must, or had better, share a layout.
 use girih_dialects::tile::{
-    distribution::{Blocked, Sliced, rank_of},
+    distribution::{Blocked, Sliced, parts_in_registers, rank_of, reshaped},
     layouts::is_laid_out,
     ops::{
         kernel::Kernel,
         memory::{Load, Store},
         reduce::Reduce,
-        shape::{Broadcast, ExpandDims, Transpose},
+        rows::{AtomicRmw, Gather, Scatter},
+        scan::Scan,
+        shape::{Broadcast, Concat, ExpandDims, ExtractSlice, Reshape, Transpose},
         value::{Iota, Splat},
     },
 };
@@ -22,6 +24,11 @@ pub enum Relation {
     Slice(usize),
     /// The second is the first with its axes exchanged, by the number of its `tile.transpose` in [`Graph::orders`].
     Transpose(usize),
+    /// The second is seen in another shape; both stand in [`Graph::parts`].
+    Reshape(usize),
+    /// The second is part of the first: one layout, if threads hold parts in registers; the shapes of part and whole stand in
+    /// [`Graph::parts`].
+    Part(usize),
 }
 
 /// The tiles of a kernel that have no layout yet, with what relates them.
@@ -33,6 +40,8 @@ pub struct Graph<'c> {
     pub layouts: Vec<Option<Attribute<'c>>>,
     /// The orders of transpositions.
     pub orders: Vec<Vec<i64>>,
+    /// Pairs of shapes that relations speak of.
+    pub parts: Vec<(Vec<i64>, Vec<i64>)>,
     numbers: BTreeMap<usize, usize>,
     /// For each tile its neighbours; the flag says whether the relation goes from the tile to the neighbour.
     edges: Vec<Vec<(usize, Relation, bool)>>,
@@ -49,6 +58,39 @@ pub fn is_free(v: Value<'_, '_>) -> bool {
     v.defining_op().is_some_and(|op| {
         op.is::<Splat>() || op.is::<Iota>() || matches!(op.full_name(), "arith.constant" | "tensor.splat")
     })
+}
+
+/// The tile that an op moves by the numbers of its rows, and the tile of these numbers.
+pub fn rows_of<'c>(op: OperationRef<'c, 'c>) -> Option<(Value<'c, 'c>, Value<'c, 'c>)> {
+    if let Some(gather) = op.cast::<Gather>() {
+        return Some((gather.result(), gather.rows()));
+    }
+    if let Some(scatter) = op.cast::<Scatter>() {
+        return Some((scatter.value(), scatter.rows()));
+    }
+    let atomic = op.cast::<AtomicRmw>()?;
+    Some((atomic.value(), atomic.rows()?))
+}
+
+/// Shapes of the part and of the whole of an op that cuts a tile or puts two together.
+pub fn part_and_whole(op: OperationRef<'_, '_>) -> (Vec<i64>, Vec<i64>) {
+    let operand = op
+        .operand_values()
+        .first()
+        .and_then(|v| v.r#type().shape())
+        .unwrap_or_default();
+    let result = op.result0().r#type().shape().unwrap_or_default();
+    if op.is::<ExtractSlice>() {
+        (result, operand)
+    } else {
+        (operand, result)
+    }
+}
+
+/// `layout` without all axes but the first: that of numbers of rows.
+pub fn first_axis(layout: Attribute<'_>) -> Option<Attribute<'_>> {
+    let rank = rank_of(layout)?;
+    Some((1..rank).rev().fold(layout, sliced))
 }
 
 impl<'c> Graph<'c> {
@@ -120,7 +162,18 @@ impl<'c> Graph<'c> {
         if operands.iter().chain(&results).all(|v| !is_open(*v)) || op.is::<Load>() || op.is::<Store>() {
             return Ok(());
         }
-        if op.has_trait(Trait::Elementwise) || op.is::<Broadcast>() {
+        if let Some((tile, rows)) = rows_of(op) {
+            match tile.r#type().shape().unwrap_or_default().len() {
+                1 => self.same(&[tile, rows]),
+                2 => self.relate(tile, Relation::Slice(1), rows),
+                _ => {}
+            }
+            return Ok(());
+        }
+        if op.is::<AtomicRmw>() {
+            return Ok(());
+        }
+        if op.has_trait(Trait::Elementwise) || op.is::<Broadcast>() || op.is::<Scan>() {
             self.same(&tiles);
             return Ok(());
         }
@@ -141,6 +194,31 @@ impl<'c> Graph<'c> {
                 expand.result(),
                 Relation::Slice(expand.axis() as usize),
                 expand.source(),
+            );
+            return Ok(());
+        }
+        if op.is::<ExtractSlice>() || op.is::<Concat>() {
+            let (part, whole) = part_and_whole(op);
+            self.parts.push((part.clone(), whole.clone()));
+            let n = self.parts.len() - 1;
+            if let Some(source) = op.cast::<ExtractSlice>() {
+                self.relate(source.source(), Relation::Part(n), source.result());
+            } else {
+                tiles.iter().for_each(|t| {
+                    if *t != op.result0() {
+                        self.relate(op.result0(), Relation::Part(n), *t);
+                    }
+                });
+            }
+            return Ok(());
+        }
+        if let Some(reshape) = op.cast::<Reshape>() {
+            let shape = |v: Value<'c, 'c>| v.r#type().shape().unwrap_or_default();
+            self.parts.push((shape(reshape.source()), shape(reshape.result())));
+            self.relate(
+                reshape.source(),
+                Relation::Reshape(self.parts.len() - 1),
+                reshape.result(),
             );
             return Ok(());
         }
@@ -209,7 +287,7 @@ impl<'c> Graph<'c> {
 
     /// Makes what follows from an op's operands, or from another of its values, follow: what a loop carries has one layout
     /// from pass to pass and after it, and results of reductions and transpositions are parts of their source's.
-    pub fn close(&mut self, ops: &[OperationRef<'c, 'c>]) {
+    pub fn close(&mut self, ops: &[OperationRef<'c, 'c>], of_part: &dyn Fn(Type<'c>, &[i64]) -> Attribute<'c>) {
         for op in ops {
             if let Some(reduce) = op.cast::<Reduce>() {
                 let axis = reduce.axis() as usize;
@@ -219,6 +297,29 @@ impl<'c> Graph<'c> {
                 let results: Vec<_> = reduce.results().into_iter().filter_map(|r| self.number(r)).collect();
                 for r in results {
                     self.layouts[r] = whole.map(|l| sliced(l, axis)).or(self.layouts[r]);
+                }
+                continue;
+            }
+            if let Some(r) = op.cast::<Reshape>() {
+                let shape = |v: Value<'c, 'c>| v.r#type().shape().unwrap_or_default();
+                if let (Some(from), Some(n)) = (self.layout(r.source()), self.number(r.result())) {
+                    let seen = reshaped(from, &shape(r.source()), &shape(r.result()));
+                    self.layouts[n] = seen.map(Into::into).or(self.layouts[n]);
+                }
+                continue;
+            }
+            if op.is::<ExtractSlice>() || op.is::<Concat>() {
+                // The result's layout, or one of the part that the whole repeats.
+                let (part, whole) = part_and_whole(*op);
+                if let Some(n) = self.number(op.result0()) {
+                    let good = |l: Attribute<'c>| parts_in_registers(l, &part, &whole);
+                    let from = op
+                        .operand_values()
+                        .iter()
+                        .find_map(|v| self.layout(*v))
+                        .filter(|l| good(*l));
+                    let own = self.layouts[n].filter(|l| good(*l));
+                    self.layouts[n] = own.or(from).or_else(|| Some(of_part(op.result0().r#type(), &part)));
                 }
                 continue;
             }
@@ -257,7 +358,7 @@ impl<'c> Graph<'c> {
                 if self.layouts[to].is_some() {
                     continue;
                 }
-                if let Some(l) = follow(from, relation, forward, &self.orders) {
+                if let Some(l) = follow(from, relation, forward, &self.orders, &self.parts) {
                     self.layouts[to] = Some(l);
                     open.push_back(to);
                 }
@@ -267,11 +368,20 @@ impl<'c> Graph<'c> {
 }
 
 /// The layout at the other end of a relation.
-fn follow<'c>(layout: Attribute<'c>, relation: Relation, forward: bool, orders: &[Vec<i64>]) -> Option<Attribute<'c>> {
+fn follow<'c>(
+    layout: Attribute<'c>,
+    relation: Relation,
+    forward: bool,
+    orders: &[Vec<i64>],
+    parts: &[(Vec<i64>, Vec<i64>)],
+) -> Option<Attribute<'c>> {
     match (relation, forward) {
         (Relation::Same, _) => Some(layout),
         (Relation::Slice(axis), true) => Some(sliced(layout, axis)),
         (Relation::Slice(axis), false) => widened(layout, axis),
+        (Relation::Reshape(n), true) => reshaped(layout, &parts[n].0, &parts[n].1).map(Into::into),
+        (Relation::Reshape(n), false) => reshaped(layout, &parts[n].1, &parts[n].0).map(Into::into),
+        (Relation::Part(n), _) => parts_in_registers(layout, &parts[n].0, &parts[n].1).then_some(layout),
         (Relation::Transpose(n), true) => transposed(layout, &orders[n]),
         (Relation::Transpose(n), false) => {
             let order = &orders[n];

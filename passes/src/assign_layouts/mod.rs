@@ -22,12 +22,14 @@ mod graph;
 
 use anchors::{coalesced, order, sector_cost};
 use girih_dialects::tile::{
-    distribution::{Distribution, Sliced, is_distributed},
+    distribution::{Distribution, Sliced, is_distributed, linear_of, reshaped},
     ops::{
         kernel::Kernel,
         memory::{Load, Store},
         reduce::Reduce,
-        shape::{Broadcast, ExpandDims, Transpose},
+        rows::{AtomicRmw, Gather, Scatter},
+        scan::Scan,
+        shape::{Broadcast, Concat, ExpandDims, ExtractSlice, Reshape, Transpose},
         value::ConvertLayout,
     },
     verify::element_bits,
@@ -40,7 +42,7 @@ use girih_ir::{
     prelude::*,
     rewrite::{Before, Builder},
 };
-use graph::{Graph, is_free, is_open, sliced, transposed};
+use graph::{Graph, first_axis, is_free, is_open, rows_of, sliced, transposed};
 
 /// Sectors touched for each needed, in hundredths, that an access puts up with.
 const TOLERATED_COST: u64 = 150;
@@ -88,6 +90,12 @@ impl<'c> Access<'c> {
     fn of(op: OperationRef<'c, 'c>) -> Option<Access<'c>> {
         let (tile, memory) = if let Some(load) = op.cast::<Load>() {
             (load.result(), load.source())
+        } else if let Some(gather) = op.cast::<Gather>() {
+            (gather.result(), gather.source())
+        } else if let Some(scatter) = op.cast::<Scatter>() {
+            (scatter.value(), scatter.destination())
+        } else if let Some(atomic) = op.cast::<AtomicRmw>() {
+            (atomic.value(), atomic.destination())
         } else {
             let store = op.cast::<Store>()?;
             (store.value(), store.destination())
@@ -145,7 +153,10 @@ fn assign<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
     let warps = threads as u64 / 32;
     let mut graph = Graph::of(kernel)?;
     spread_from_accesses(&mut graph, &body, warps);
-    graph.close(&body);
+    graph.close(&body, &|t, part| {
+        let axes: Vec<usize> = (0..part.len()).rev().collect();
+        coalesced(kernel.op().ctx(), part, &axes, element_bits(t).unwrap_or(32) / 8, warps).into()
+    });
     for (tile, layout) in graph.tiles.iter().zip(&graph.layouts) {
         if let Some(layout) = layout {
             set_layout(*tile, *layout);
@@ -184,7 +195,7 @@ fn spread_from_accesses<'c>(graph: &mut Graph<'c>, body: &[OperationRef<'c, 'c>]
         found.sort_by_key(|a| std::cmp::Reverse(weight(a)));
         found
     };
-    for load in accesses(&|op| op.is::<Load>()) {
+    for load in accesses(&|op| op.is::<Load>() || op.is::<Gather>()) {
         let Some(n) = graph.number(load.tile) else { continue };
         match graph.layouts[n] {
             Some(l) if load.tolerates(l, warps) => {}
@@ -192,7 +203,7 @@ fn spread_from_accesses<'c>(graph: &mut Graph<'c>, body: &[OperationRef<'c, 'c>]
             None => graph.spread(n, load.wanted(warps)),
         }
     }
-    for store in accesses(&|op| op.is::<Store>()) {
+    for store in accesses(&|op| op.is::<Store>() || op.is::<Scatter>() || op.is::<AtomicRmw>()) {
         if let Some(n) = graph.number(store.tile).filter(|n| graph.layouts[*n].is_none()) {
             graph.spread(n, store.wanted(warps));
         }
@@ -306,8 +317,20 @@ fn needed<'c>(
 ) -> Option<Attribute<'c>> {
     let results = op.result_values();
     let of = |values: &[Value<'c, 'c>], i: usize| values.get(i).and_then(|v| v.r#type().encoding());
-    if op.is::<Store>() {
+    if let Some((tile, rows)) = rows_of(op)
+        && rows == v
+        && operand > 0
+    {
+        return first_axis(tile.r#type().encoding()?);
+    }
+    if op.is::<Store>() || op.is::<Scatter>() || op.is::<AtomicRmw>() {
         let access = Access::of(op)?;
+        // What is free goes where the numbers of its rows are.
+        if let Some((_, rows)) = rows_of(op).filter(|(_, rows)| is_free(v) && !is_free(*rows))
+            && v.r#type().shape().unwrap_or_default().len() == 1
+        {
+            return rows.r#type().encoding();
+        }
         // What was laid out by hand stays.
         if graph.number(v).is_none() && !is_open(v) {
             return None;
@@ -315,8 +338,20 @@ fn needed<'c>(
         let own = graph.layout(v).filter(|l| access.tolerates(*l, warps));
         return own.or_else(|| Some(access.wanted(warps)));
     }
-    if op.has_trait(Trait::Elementwise) || op.is::<Broadcast>() {
+    let same = [Broadcast::NAME, Scan::NAME, ExtractSlice::NAME, Concat::NAME];
+    if op.has_trait(Trait::Elementwise) || same.contains(&op.full_name()) {
         return of(&results, 0);
+    }
+    if op.is::<Reshape>() {
+        let shape = |t: Type<'c>| t.shape().unwrap_or_default();
+        return reshaped(of(&results, 0)?, &shape(results[0].r#type()), &shape(v.r#type()))
+            .map(Into::into)
+            .filter(|l| {
+                // The same map in other words moves nothing.
+                let own = v.r#type().encoding().and_then(|e| linear_of(e, &shape(v.r#type())));
+                own.zip(linear_of(*l, &shape(v.r#type())))
+                    .is_none_or(|(a, b)| !a.same_map(&b))
+            });
     }
     if op.is::<Reduce>() {
         return Sliced::of(of(&results, 0)?).map(|s| s.parent());

@@ -5,10 +5,10 @@ use girih_core::layout::Dim;
 use girih_dialects::{
     nvvm::{Cmp, Emit, V},
     tile::{
-        distribution::Distribution,
+        distribution::{Distribution, flattened, unflattened},
         layouts::elements_per_thread,
         ops::{
-            shape::{Broadcast, ExpandDims, Transpose},
+            shape::{Broadcast, Concat, ExpandDims, ExtractSlice, Reshape, Transpose},
             value::{ConvertLayout, Iota, Splat},
         },
         verify::element_bits,
@@ -150,6 +150,58 @@ pub fn patterns(c: &mut Conversion<'_>) {
         };
         moved(op.op(), operands, rewriter, &place)
     });
+    lower!(c, Reshape, |op, operands, rewriter| {
+        let shape = |v: Value<'_, '_>| v.r#type().shape().unwrap_or_default();
+        let (from, to) = (shape(op.source()), shape(op.result()));
+        let place = move |at: &[u32]| unflattened(flattened(at, &to), &from);
+        moved(op.op(), operands, rewriter, &place)
+    });
+    lower!(c, ExtractSlice, |op, operands, rewriter| {
+        let start: Vec<u32> = op.at().iter().map(|a| *a as u32).collect();
+        let (Some(from), Some(to)) = (
+            Distribution::of(op.source().r#type()),
+            Distribution::of(op.result().r#type()),
+        ) else {
+            return Err(rewriter.no_match(op.op(), "no layout"));
+        };
+        let place = |at: &Vec<u32>| at.iter().zip(&start).map(|(c, s)| c + s).collect::<Vec<_>>();
+        let registers: Option<Vec<usize>> = to
+            .registers
+            .iter()
+            .map(|at| from.registers.iter().position(|f| *f == place(at)))
+            .collect();
+        let (true, Some(registers)) = (from.threads == to.threads, registers) else {
+            return refuse(op.op(), PARTS_ELSEWHERE);
+        };
+        let values = operands.get(0);
+        rewriter.replace_multiple(op.op(), &[registers.into_iter().map(|r| values[r]).collect::<Vec<_>>()]);
+        Ok(())
+    });
+    lower!(c, Concat, |op, operands, rewriter| {
+        let (Some(from), Some(to)) = (
+            Distribution::of(op.first().r#type()),
+            Distribution::of(op.result().r#type()),
+        ) else {
+            return Err(rewriter.no_match(op.op(), "no layout"));
+        };
+        let axis = op.axis() as usize;
+        let size = from.shape[axis] as u32;
+        let values: Option<Vec<V>> = to
+            .registers
+            .iter()
+            .map(|at| {
+                let mut place = at.clone();
+                place[axis] %= size;
+                let register = from.registers.iter().position(|f| *f == place)?;
+                Some(operands.get((at[axis] / size) as usize)[register])
+            })
+            .collect();
+        let (true, Some(values)) = (from.threads == to.threads, values) else {
+            return refuse(op.op(), PARTS_ELSEWHERE);
+        };
+        rewriter.replace_multiple(op.op(), &[values]);
+        Ok(())
+    });
     c.pattern("tensor.extract", 1, |op, operands, rewriter| -> Matched {
         if operands.is_empty() || operands.get(0).len() != 1 || operands.len() != 1 {
             return refuse(
@@ -205,6 +257,10 @@ pub fn patterns(c: &mut Conversion<'_>) {
         Ok(())
     });
 }
+
+/// What an op on parts is told whose layout deals parts out to other threads.
+const PARTS_ELSEWHERE: &str =
+    "has a layout in which threads hold other elements of the part than of the whole; run tile-assign-layouts";
 
 /// An op whose result holds in each register what a register of the same thread held: `place` gives an element's
 /// coordinates in the source.

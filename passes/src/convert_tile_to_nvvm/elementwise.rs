@@ -1,7 +1,7 @@
 //! Ops on laid-out tensors, element by element: any op with MLIR's `Elementwise` trait, and splat constants.
 use super::{Matched, refuse};
 use girih_dialects::{
-    nvvm::{Emit, V},
+    nvvm::{AsmOperand, Emit, V},
     tile::{
         distribution::is_distributed,
         layouts::{element_offset, elements_per_thread, is_laid_out, layout_of},
@@ -18,6 +18,84 @@ use girih_ir::{
 pub fn patterns(c: &mut Conversion<'_>) {
     c.pattern("arith.constant", 1, |op, _, rewriter| constant(op, rewriter));
     c.pattern("", 0, elementwise);
+    c.pattern("arith.truncf", 2, narrow);
+    c.pattern("arith.extf", 2, widen);
+}
+
+/// PTX's name of an 8-bit float.
+fn byte_float(t: Type<'_>) -> Option<&'static str> {
+    match t.element_type()?.to_string().as_str() {
+        "f8E4M3FN" => Some("e4m3"),
+        "f8E5M2" => Some("e5m2"),
+        _ => None,
+    }
+}
+
+/// To 8-bit floats, two at a time: rounded to nearest even, and to the largest number where they are too large.
+fn narrow<'c>(op: OperationRef<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &ConversionRewriter<'c>) -> Matched {
+    let t = op.result0().r#type();
+    let (Some(format), Some(element), true) = (byte_float(t), t.element_type(), is_laid_out(t)) else {
+        return Err(rewriter.no_match(op, "not a tile of 8-bit floats"));
+    };
+    let e = Emit::new(rewriter, op.location());
+    let f32_type = Type::float32(e.context());
+    let wide = |v: V<'c>| match v.r#type().bit_width() {
+        Some(32) => v,
+        Some(64) => e.value("arith.truncf", &[v], f32_type, &[]),
+        _ => e.value("arith.extf", &[v], f32_type, &[]),
+    };
+    let values: Vec<V> = operands.get(0).iter().map(|v| wide(*v)).collect();
+    let mut out = vec![];
+    for pair in values.chunks(2) {
+        let (low, high) = (pair[0], pair[pair.len() - 1]);
+        let inputs = [high, low].map(|value| AsmOperand { constraint: "f", value });
+        let text = format!("cvt.rn.satfinite.{format}x2.f32 $0, $1, $2;");
+        let both = e.inline_ptx(&text, &[("h", e.int(16))], &[], &inputs, false)[0];
+        out.push(e.from_storage(e.to_int(both, 8), element));
+        if pair.len() == 2 {
+            out.push(e.from_storage(e.to_int(e.shr(both, 8), 8), element));
+        }
+    }
+    rewriter.replace_multiple(op, &[out]);
+    Ok(())
+}
+
+/// From 8-bit floats, two at a time and by way of f16, which has all of them.
+fn widen<'c>(op: OperationRef<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &ConversionRewriter<'c>) -> Matched {
+    let (from, to) = (op.operand_values()[0].r#type(), op.result0().r#type());
+    let (Some(format), Some(element), true) = (byte_float(from), to.element_type(), is_laid_out(to)) else {
+        return Err(rewriter.no_match(op, "not a tile of 8-bit floats"));
+    };
+    let e = Emit::new(rewriter, op.location());
+    let f16_type = Type::float16(e.context());
+    let mut out = vec![];
+    for pair in operands.get(0).chunks(2) {
+        let bytes: Vec<V> = pair.iter().map(|v| e.zext(e.to_storage(*v), 16)).collect();
+        let both = match bytes[..] {
+            [low, high] => e.or(low, e.shl(high, 8)),
+            _ => bytes[0],
+        };
+        let text = format!("cvt.rn.f16x2.{format}x2 $0, $1;");
+        let input = [AsmOperand {
+            constraint: "h",
+            value: both,
+        }];
+        let wide = e.inline_ptx(&text, &[("r", e.i32_type())], &[], &input, false)[0];
+        let halves = e.unpack(e.bitcast(wide, e.vector(2, f16_type)), 2, f16_type);
+        for half in halves.into_iter().take(pair.len()) {
+            out.push(match element.to_string().as_str() {
+                "f16" => half,
+                // bf16 is as wide, but no op goes there from f16.
+                "bf16" => {
+                    let single = e.value("arith.extf", &[half], Type::float32(e.context()), &[]);
+                    e.value("arith.truncf", &[single], element, &[])
+                }
+                _ => e.value("arith.extf", &[half], element, &[]),
+            });
+        }
+    }
+    rewriter.replace_multiple(op, &[out]);
+    Ok(())
 }
 
 fn constant<'c>(op: OperationRef<'c, 'c>, rewriter: &ConversionRewriter<'c>) -> Matched {

@@ -2,13 +2,14 @@
 //!
 //! Each access moves `vector` neighbours of a thread and is predicated on lying inside the memref; a vector is inside or
 //! outside as a whole, which `tile-vectorize-accesses` has seen to. All loads of a tile are issued before any is used.
-use super::{distributed::Coordinates, group, lower, memory::Global};
+use super::{distributed::Coordinates, group, lower, memory::Global, refuse};
 use girih_dialects::{
     nvvm::{AsmOperand, Cmp, Emit, V},
     tile::{
         distribution::Distribution,
         ops::{
             memory::{Load, Store},
+            rows::{AtomicKind, AtomicRmw, Gather, Scatter},
             value::IsAligned,
         },
         verify::element_bits,
@@ -26,6 +27,14 @@ struct Place<'c> {
     pointer: V<'c>,
     /// For each axis the coordinates inside, `low..high` as i32; `None` where all are.
     inside: Vec<Option<(Option<V<'c>>, V<'c>)>>,
+    /// For each register the number of its row, i64, where rows are given by numbers.
+    rows: Option<Vec<V<'c>>>,
+}
+
+/// Numbers of rows, as the registers of their own tile.
+struct Rows<'c, 'a> {
+    distribution: Distribution,
+    values: &'a [V<'c>],
 }
 
 /// Whether an index is known not to be negative.
@@ -58,15 +67,36 @@ fn is_counter(v: Value<'_, '_>) -> bool {
 
 impl<'c> Place<'c> {
     fn new(e: &Emit<'c, '_>, t: Type<'c>, memory: &[V<'c>], indices: &[V<'c>], d: Distribution) -> Self {
+        Place::at(e, t, memory, indices, d, None).expect("only rows can be held by other threads")
+    }
+
+    /// With `rows`, `indices` are those of all axes but the first. `None` where a thread does not hold the numbers of its
+    /// rows.
+    fn at(
+        e: &Emit<'c, '_>,
+        t: Type<'c>,
+        memory: &[V<'c>],
+        indices: &[V<'c>],
+        d: Distribution,
+        rows: Option<Rows<'c, '_>>,
+    ) -> Option<Self> {
         let sizes = t.shape().unwrap_or_default();
         let shape = d.shape.clone();
         let memory = Global::new(e, t, memory);
+        let mut indices = indices.to_vec();
+        let rows = match rows {
+            None => None,
+            Some(rows) => {
+                indices.insert(0, e.c64(0));
+                Some(row_of_each(e, &d, &rows)?)
+            }
+        };
         let at: Vec<V> = indices.iter().map(|i| e.to_int(*i, 64)).collect();
         let inside = (0..shape.len())
             .map(|axis| {
                 let (tile, first) = (shape[axis], indices[axis].constant_int());
                 let fits = |c: i64| c >= 0 && sizes[axis] != DYNAMIC && c.saturating_add(tile) <= sizes[axis];
-                if first.is_some_and(fits) {
+                if first.is_some_and(fits) || axis == 0 && rows.is_some() {
                     return None;
                 }
                 // Both ends fit the tile, so that 32 bits hold them.
@@ -84,29 +114,36 @@ impl<'c> Place<'c> {
         let pointer = memory.element(e, &at);
         let coordinates = Coordinates::new(e, d);
         let thread_pointer = coordinates.is_sum().then(|| {
-            let thread: Vec<V> = coordinates.thread.iter().map(|c| e.zext(*c, 64)).collect();
+            let mut thread: Vec<V> = coordinates.thread.iter().map(|c| e.zext(*c, 64)).collect();
+            if rows.is_some() {
+                thread[0] = e.c64(0);
+            }
             Global {
                 pointer,
                 ..memory.clone()
             }
             .element(e, &thread)
         });
-        Place {
+        Some(Place {
             memory,
             coordinates,
             thread_pointer,
             pointer,
             inside,
-        }
+            rows,
+        })
     }
 
     /// Address of what a register holds.
     fn address(&self, e: &Emit<'c, '_>, register: usize) -> V<'c> {
         let rank = self.inside.len();
         let Some(thread) = self.thread_pointer else {
-            let at: Vec<V> = (0..rank)
+            let mut at: Vec<V> = (0..rank)
                 .map(|a| e.zext(self.coordinates.at(e, register, a), 64))
                 .collect();
+            if let Some(rows) = &self.rows {
+                at[0] = rows[register];
+            }
             return Global {
                 pointer: self.pointer,
                 ..self.memory.clone()
@@ -115,7 +152,15 @@ impl<'c> Place<'c> {
         };
         let own = &self.coordinates.distribution.registers[register];
         let (mut pointer, mut known) = (thread, 0);
-        for (axis, c) in own.iter().enumerate().filter(|(_, c)| **c != 0) {
+        if let Some(rows) = &self.rows {
+            let bytes = e.mul(
+                e.mul(rows[register], self.memory.strides[0]),
+                e.c64(self.memory.element_bytes as i64),
+            );
+            pointer = e.byte_offset(pointer, bytes);
+        }
+        let first = usize::from(self.rows.is_some());
+        for (axis, c) in own.iter().enumerate().skip(first).filter(|(_, c)| **c != 0) {
             let stride = self.memory.strides[axis];
             match stride.constant_int() {
                 Some(s) => known += i64::from(*c) * s,
@@ -130,7 +175,11 @@ impl<'c> Place<'c> {
 
     /// Whether what a register holds is inside; `None`: always.
     fn predicate(&self, e: &Emit<'c, '_>, register: usize) -> Option<V<'c>> {
-        let mut all: Option<V> = None;
+        // Unsigned, so that numbers below 0 are outside too.
+        let mut all: Option<V> = self
+            .rows
+            .as_ref()
+            .map(|r| e.cmp(Cmp::Ult, r[register], self.memory.sizes[0]));
         for (axis, range) in self.inside.iter().enumerate() {
             let Some((low, high)) = range else { continue };
             let c = self.coordinates.at(e, register, axis);
@@ -142,6 +191,21 @@ impl<'c> Place<'c> {
         }
         all
     }
+}
+
+/// For each register of a tile the number of its row, i64; `None` where the thread does not hold it.
+fn row_of_each<'c>(e: &Emit<'c, '_>, d: &Distribution, rows: &Rows<'c, '_>) -> Option<Vec<V<'c>>> {
+    let own = &rows.distribution;
+    let same_threads =
+        own.threads.len() == d.threads.len() && own.threads.iter().zip(&d.threads).all(|(r, t)| r[0] == t[0]);
+    if !same_threads {
+        return None;
+    }
+    let wide: Vec<V> = rows.values.iter().map(|v| e.to_int(*v, 64)).collect();
+    d.registers
+        .iter()
+        .map(|at| own.registers.iter().position(|r| r[0] == at[0]).map(|r| wide[r]))
+        .collect()
 }
 
 /// Registers of PTX that one access moves.
@@ -316,72 +380,212 @@ pub fn patterns(c: &mut Conversion<'_>) {
         Ok(())
     });
     lower!(c, Load, |op, operands, rewriter| {
-        let (tile, memory) = (op.result().r#type(), op.source().r#type());
-        let (Some(d), Some(element)) = (Distribution::of(tile), tile.element_type()) else {
+        let Some(d) = Distribution::of(op.result().r#type()) else {
             return Err(rewriter.no_match(op.op(), "no layout"));
         };
         let e = Emit::new(rewriter, op.op().location());
-        let element_bytes = element_bits(tile).unwrap_or(8) / 8;
-        let vector = op.vector().unwrap_or(1) as usize;
-        let bytes = element_bytes * vector as u64;
         let indices = group(op.op(), Load::DEF, operands, "indices");
-        let registers = d.registers.len();
-        let place = Place::new(&e, memory, operands.get(0), &indices, d);
-        let words = Words::new(element, element_bytes, vector);
-        let pad = match op.pad() {
-            Some(pad) => e.value("arith.constant", &[], element, &[("value", pad)]),
-            None => super::fragment::zero_of(&e, element),
+        let place = Place::new(&e, op.source().r#type(), operands.get(0), &indices, d);
+        let values = load_tile(&e, &place, op.result().r#type(), op.vector(), op.pad());
+        rewriter.replace_multiple(op.op(), &[values]);
+        Ok(())
+    });
+    lower!(c, Gather, |op, operands, rewriter| {
+        let (Some(d), Some(rows)) = (
+            Distribution::of(op.result().r#type()),
+            Distribution::of(op.rows().r#type()),
+        ) else {
+            return Err(rewriter.no_match(op.op(), "no layout"));
         };
-        let mut otherwise: Option<Vec<V>> = None;
-        let loaded: Vec<Vec<V>> = (0..registers)
-            .step_by(vector)
-            .map(|r| {
-                let pointer = place.address(&e, r);
-                match place.predicate(&e, r) {
-                    None => e.load_many(pointer, vector, element, bytes),
-                    Some(p) => {
-                        let otherwise = otherwise.get_or_insert_with(|| words.pack(&e, &vec![pad; vector]));
-                        load(&e, &words, bytes, pointer, p, otherwise)
-                    }
-                }
-            })
-            .collect();
-        // Unpacked only now, so that every load is under way before the first is waited for.
-        let guarded = otherwise.is_some();
-        let values = loaded
-            .into_iter()
-            .flat_map(|w| if guarded { words.unpack(&e, &w) } else { w })
-            .collect();
+        let e = Emit::new(rewriter, op.op().location());
+        let columns = group(op.op(), Gather::DEF, operands, "columns");
+        let rows = Rows {
+            distribution: rows,
+            values: operands.get(operands.len() - 1),
+        };
+        let Some(place) = Place::at(&e, op.source().r#type(), operands.get(0), &columns, d, Some(rows)) else {
+            return refuse(op.op(), ROWS_ELSEWHERE);
+        };
+        let values = load_tile(&e, &place, op.result().r#type(), op.vector(), op.pad());
         rewriter.replace_multiple(op.op(), &[values]);
         Ok(())
     });
     lower!(c, Store, |op, operands, rewriter| {
-        let (tile, memory) = (op.value().r#type(), op.destination().r#type());
-        let (Some(d), Some(element)) = (Distribution::of(tile), tile.element_type()) else {
+        let Some(d) = Distribution::of(op.value().r#type()) else {
             return Err(rewriter.no_match(op.op(), "no layout"));
         };
         let e = Emit::new(rewriter, op.op().location());
-        let element_bytes = element_bits(tile).unwrap_or(8) / 8;
-        let vector = op.vector().unwrap_or(1) as usize;
-        let bytes = element_bytes * vector as u64;
         let indices = group(op.op(), Store::DEF, operands, "indices");
-        let copies = d.copy_bits() as i64;
-        let place = Place::new(&e, memory, operands.get(1), &indices, d);
-        let words = Words::new(element, element_bytes, vector);
-        let writes = (copies != 0).then(|| e.cmp(Cmp::Eq, e.mask(e.sreg("tid.x"), copies), e.c32(0)));
-        for (i, values) in operands.get(0).chunks(vector).enumerate() {
-            let pointer = place.address(&e, i * vector);
-            let inside = place.predicate(&e, i * vector);
-            let predicate = match (inside, writes) {
-                (Some(a), Some(b)) => Some(e.and(a, b)),
-                (a, b) => a.or(b),
-            };
-            match predicate {
-                None => e.store(values, pointer, bytes),
-                Some(p) => store(&e, &words, bytes, pointer, p, &words.pack(&e, values)),
-            }
-        }
+        let place = Place::new(&e, op.destination().r#type(), operands.get(1), &indices, d);
+        store_tile(&e, &place, op.value().r#type(), operands.get(0), op.vector());
         rewriter.erase(op.op());
         Ok(())
     });
+    lower!(c, Scatter, |op, operands, rewriter| {
+        let (Some(d), Some(rows)) = (
+            Distribution::of(op.value().r#type()),
+            Distribution::of(op.rows().r#type()),
+        ) else {
+            return Err(rewriter.no_match(op.op(), "no layout"));
+        };
+        let e = Emit::new(rewriter, op.op().location());
+        let columns = group(op.op(), Scatter::DEF, operands, "columns");
+        let rows = Rows {
+            distribution: rows,
+            values: operands.get(operands.len() - 1),
+        };
+        let Some(place) = Place::at(&e, op.destination().r#type(), operands.get(1), &columns, d, Some(rows)) else {
+            return refuse(op.op(), ROWS_ELSEWHERE);
+        };
+        store_tile(&e, &place, op.value().r#type(), operands.get(0), op.vector());
+        rewriter.erase(op.op());
+        Ok(())
+    });
+    lower!(c, AtomicRmw, |op, operands, rewriter| {
+        let Some(d) = Distribution::of(op.value().r#type()) else {
+            return Err(rewriter.no_match(op.op(), "no layout"));
+        };
+        let rows = match op.rows() {
+            None => None,
+            Some(rows) => match Distribution::of(rows.r#type()) {
+                None => return Err(rewriter.no_match(op.op(), "no layout")),
+                Some(distribution) => Some(Rows {
+                    distribution,
+                    values: operands.get(operands.len() - 1),
+                }),
+            },
+        };
+        let e = Emit::new(rewriter, op.op().location());
+        let indices = group(op.op(), AtomicRmw::DEF, operands, "indices");
+        let Some(place) = Place::at(&e, op.destination().r#type(), operands.get(1), &indices, d, rows) else {
+            return refuse(op.op(), ROWS_ELSEWHERE);
+        };
+        atomic_tile(&e, &place, op.value().r#type(), operands.get(0), op.kind());
+        rewriter.erase(op.op());
+        Ok(())
+    });
+}
+
+/// What an op is told whose threads do not hold the numbers of their rows.
+const ROWS_ELSEWHERE: &str =
+    "has the numbers of its rows in a layout that is not its tile's without the other axes; run tile-assign-layouts";
+
+/// What each register of a tile is in memory.
+fn load_tile<'c>(
+    e: &Emit<'c, '_>,
+    place: &Place<'c>,
+    tile: Type<'c>,
+    vector: Option<i64>,
+    pad: Option<Attribute<'c>>,
+) -> Vec<V<'c>> {
+    let element = tile.element_type().unwrap_or(tile);
+    let element_bytes = element_bits(tile).unwrap_or(8) / 8;
+    let vector = vector.unwrap_or(1) as usize;
+    let bytes = element_bytes * vector as u64;
+    let words = Words::new(element, element_bytes, vector);
+    let pad = match pad {
+        Some(pad) => e.value("arith.constant", &[], element, &[("value", pad)]),
+        None => super::fragment::zero_of(e, element),
+    };
+    let mut otherwise: Option<Vec<V>> = None;
+    let loaded: Vec<Vec<V>> = (0..place.coordinates.distribution.registers.len())
+        .step_by(vector)
+        .map(|r| {
+            let pointer = place.address(e, r);
+            match place.predicate(e, r) {
+                None => e.load_many(pointer, vector, element, bytes),
+                Some(p) => {
+                    let otherwise = otherwise.get_or_insert_with(|| words.pack(e, &vec![pad; vector]));
+                    load(e, &words, bytes, pointer, p, otherwise)
+                }
+            }
+        })
+        .collect();
+    // Unpacked only now, so that every load is under way before the first is waited for.
+    let guarded = otherwise.is_some();
+    let unpack = |w: Vec<V<'c>>| if guarded { words.unpack(e, &w) } else { w };
+    loaded.into_iter().flat_map(unpack).collect()
+}
+
+/// Whether this thread writes: of threads that hold copies one does. `None`: always.
+fn writes<'c>(e: &Emit<'c, '_>, d: &Distribution) -> Option<V<'c>> {
+    let copies = d.copy_bits() as i64;
+    (copies != 0).then(|| e.cmp(Cmp::Eq, e.mask(e.sreg("tid.x"), copies), e.c32(0)))
+}
+
+fn both<'c>(e: &Emit<'c, '_>, a: Option<V<'c>>, b: Option<V<'c>>) -> Option<V<'c>> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(e.and(a, b)),
+        (a, b) => a.or(b),
+    }
+}
+
+fn store_tile<'c>(e: &Emit<'c, '_>, place: &Place<'c>, tile: Type<'c>, values: &[V<'c>], vector: Option<i64>) {
+    let element = tile.element_type().unwrap_or(tile);
+    let element_bytes = element_bits(tile).unwrap_or(8) / 8;
+    let vector = vector.unwrap_or(1) as usize;
+    let bytes = element_bytes * vector as u64;
+    let words = Words::new(element, element_bytes, vector);
+    let writes = writes(e, &place.coordinates.distribution);
+    for (i, values) in values.chunks(vector).enumerate() {
+        let pointer = place.address(e, i * vector);
+        match both(e, place.predicate(e, i * vector), writes) {
+            None => e.store(values, pointer, bytes),
+            Some(p) => store(e, &words, bytes, pointer, p, &words.pack(e, values)),
+        }
+    }
+}
+
+fn atomic_tile<'c>(e: &Emit<'c, '_>, place: &Place<'c>, tile: Type<'c>, values: &[V<'c>], kind: AtomicKind) {
+    let element = tile.element_type().unwrap_or(tile);
+    let bits = element.bit_width().unwrap_or(32);
+    let words = Words::new(element, u64::from(bits) / 8, 1);
+    let float = element.is_float_type();
+    let operation = match (kind, float, bits) {
+        (AtomicKind::Add, true, 16) => format!("add.noftz.{element}"),
+        (AtomicKind::Add, true, _) => format!("add.f{bits}"),
+        (AtomicKind::Add, false, _) => format!("add.u{bits}"),
+        (AtomicKind::MinS, ..) => format!("min.s{bits}"),
+        (AtomicKind::MaxS, ..) => format!("max.s{bits}"),
+        (AtomicKind::MinU, ..) => format!("min.u{bits}"),
+        (AtomicKind::MaxU, ..) => format!("max.u{bits}"),
+        (AtomicKind::And, ..) => format!("and.b{bits}"),
+        (AtomicKind::Or, ..) => format!("or.b{bits}"),
+        (AtomicKind::Xor, ..) => format!("xor.b{bits}"),
+    };
+    // Registers of the type that the instruction wants.
+    let (constraint, as_float) = match (float, bits) {
+        (true, 32) => ("f", true),
+        (true, 64) => ("d", true),
+        _ => (words.constraint, false),
+    };
+    let writes = writes(e, &place.coordinates.distribution);
+    for (r, value) in values.iter().enumerate() {
+        let pointer = place.address(e, r);
+        let value = if as_float { *value } else { words.pack(e, &[*value])[0] };
+        let mut inputs = vec![
+            AsmOperand {
+                constraint: "l",
+                value: pointer,
+            },
+            AsmOperand { constraint, value },
+        ];
+        let guard = match both(e, place.predicate(e, r), writes) {
+            None => "",
+            Some(p) => {
+                inputs.push(AsmOperand {
+                    constraint: "b",
+                    value: p,
+                });
+                "@$2 "
+            }
+        };
+        e.inline_ptx(
+            &format!("{guard}red.relaxed.gpu.global.{operation} [$0], $1;"),
+            &[],
+            &[],
+            &inputs,
+            true,
+        );
+    }
 }

@@ -38,6 +38,7 @@ mod memory;
 mod reduce;
 mod refuse;
 mod roles;
+mod scan;
 mod sync;
 mod tma;
 mod types;
@@ -51,6 +52,7 @@ use girih_ir::{
     prelude::*,
     rewrite::Matched,
 };
+pub use scan::scan_bytes;
 pub use types::type_converter;
 
 /// Name of the module with the lowered bodies.
@@ -99,6 +101,7 @@ impl Pass for ConvertTileToNvvm {
         global_tile::patterns(c);
         distributed::patterns(c);
         reduce::patterns(c);
+        scan::patterns(c);
         mbarrier::patterns(c);
         tma::patterns(c);
         bulk::patterns(c);

@@ -21,7 +21,7 @@ pub fn check(kernel: Kernel<'_, '_>) -> Res {
         if is_byte_float_arithmetic(op) {
             errors.op(
                 &op,
-                "computes with 8-bit floats, which only wgmma does; load the numbers as i8, or multiply them with tile.wgmma",
+                "computes with 8-bit floats, which only wgmma does; widen a tile of them with arith.extf, load the numbers as i8, or multiply them with tile.wgmma",
             );
         }
         laid_out(kernel, op, &mut errors);
@@ -82,7 +82,11 @@ fn is_byte_float_arithmetic(op: OperationRef<'_, '_>) -> bool {
         let number = t.element_type().unwrap_or(t.plain());
         number.is_float_type() && number.bit_width() == Some(8)
     };
-    matches!(op.dialect_name(), "arith" | "math")
+    // Tiles are converted two numbers at a time.
+    let converts = matches!(op.full_name(), "arith.extf" | "arith.truncf")
+        && op.result_types().first().is_some_and(|t| t.is_ranked_tensor_type());
+    !converts
+        && matches!(op.dialect_name(), "arith" | "math")
         && !matches!(op.full_name(), "arith.constant" | "arith.select" | "arith.bitcast")
         && op
             .operand_values()

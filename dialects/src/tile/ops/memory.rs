@@ -191,16 +191,7 @@ op! {
             fn verify(self) -> Res {
                 let mut errors = Errors::default();
                 errors.merge(access(self.op(), self.source().r#type(), self.result().r#type(), &self.indices(), self.vector()));
-                let element = self.result().r#type().element_type();
-                if let Some(pad) = self.pad() {
-                    let t = unsafe { Type::from_raw(girih_ir::mlir_sys::mlirAttributeGetType(pad.to_raw())) };
-                    if Some(t) != element {
-                        errors.op(&self.op(), format!("pad = {pad}, but the tile is {}; write a number of its element type", self.result().r#type()));
-                    }
-                    if layout_of(self.result().r#type()).is_some() {
-                        errors.op(&self.op(), "pads, but fragments of instructions read as zero outside; leave pad out");
-                    }
-                }
+                pad_fits(self.op(), &mut errors, self.result().r#type(), self.pad());
                 errors.result()
             }
         }
@@ -258,27 +249,9 @@ fn access<'c>(
     } else {
         value_access(op, &mut errors, memory, tile);
     }
-    if let Some(v) = vector
-        && (!is_distributed(tile) || v <= 0 || !(v as u64).is_power_of_two())
-    {
-        let m = format!("vector = {v} on {tile}; it is a power of two, on tiles that tile-assign-layouts has laid out");
-        errors.op(&op, m);
-    }
-    let shape = memory.shape().unwrap_or_default();
-    let tile_shape = tile.shape().unwrap_or_default();
-    if shape.len() != tile_shape.len() {
-        errors.op(
-            &op,
-            format!(
-                "the tile has rank {}, but the memref has rank {}",
-                tile_shape.len(),
-                shape.len()
-            ),
-        );
-    }
-    if memory.element_type() != tile.element_type() {
-        errors.op(&op, format!("the tile {tile} must have the element type of {memory}"));
-    }
+    vector_fits(op, &mut errors, tile, vector);
+    types_fit(op, &mut errors, memory, tile);
+    let (shape, tile_shape) = (memory.shape().unwrap_or_default(), tile.shape().unwrap_or_default());
     if shared_of(memory).is_some() && !is_contiguous(memory) {
         let m = format!(
             "tiles are loaded from and stored to contiguous shared memory, found {memory}; take a part with tile.slab"
@@ -297,6 +270,86 @@ fn access<'c>(
         tile_inside(op, &mut errors, memory, &tile_shape, indices);
     }
     errors.result()
+}
+
+/// A tile whose layout passes choose, moved to or from global memory by another op than `tile.load` and `tile.store`.
+pub(super) struct AccessTile<'c> {
+    pub memory: Type<'c>,
+    pub tile: Type<'c>,
+    pub vector: Option<i64>,
+    pub pad: Option<Attribute<'c>>,
+}
+
+impl<'c> AccessTile<'c> {
+    /// What all of them ask; `places` is how many of the memref's axes have an index.
+    pub fn verify(&self, op: OperationRef<'c, 'c>, places: usize) -> Res {
+        let mut errors = Errors::default();
+        value_access(op, &mut errors, self.memory, self.tile);
+        vector_fits(op, &mut errors, self.tile, self.vector);
+        types_fit(op, &mut errors, self.memory, self.tile);
+        pad_fits(op, &mut errors, self.tile, self.pad);
+        if layout_of(self.tile).is_some() {
+            errors.op(
+                &op,
+                format!(
+                    "moves {}, but fragments of instructions go with tile.load and tile.store",
+                    self.tile
+                ),
+            );
+        }
+        index_count(
+            op,
+            &mut errors,
+            "the memref",
+            self.memory.shape().unwrap_or_default().len(),
+            places,
+        );
+        errors.result()
+    }
+}
+
+fn vector_fits<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, tile: Type<'c>, vector: Option<i64>) {
+    if let Some(v) = vector
+        && (!is_distributed(tile) || v <= 0 || !(v as u64).is_power_of_two())
+    {
+        let m = format!("vector = {v} on {tile}; it is a power of two, on tiles that tile-assign-layouts has laid out");
+        errors.op(&op, m);
+    }
+}
+
+fn pad_fits<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, tile: Type<'c>, pad: Option<Attribute<'c>>) {
+    let Some(pad) = pad else { return };
+    // SAFETY: every attribute has a type, NoneType where it has no other.
+    let t = unsafe { Type::from_raw(girih_ir::mlir_sys::mlirAttributeGetType(pad.to_raw())) };
+    if Some(t) != tile.element_type() {
+        errors.op(
+            &op,
+            format!("pad = {pad}, but the tile is {tile}; write a number of its element type"),
+        );
+    }
+    if layout_of(tile).is_some() {
+        errors.op(
+            &op,
+            "pads, but fragments of instructions read as zero outside; leave pad out",
+        );
+    }
+}
+
+/// One rank and one element type.
+fn types_fit<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, memory: Type<'c>, tile: Type<'c>) {
+    let (of_memory, of_tile) = (
+        memory.shape().unwrap_or_default().len(),
+        tile.shape().unwrap_or_default().len(),
+    );
+    if of_memory != of_tile {
+        errors.op(
+            &op,
+            format!("the tile has rank {of_tile}, but the memref has rank {of_memory}"),
+        );
+    }
+    if memory.element_type() != tile.element_type() {
+        errors.op(&op, format!("the tile {tile} must have the element type of {memory}"));
+    }
 }
 
 /// A tile whose layout passes choose.

@@ -7,6 +7,8 @@ pub mod mbarrier;
 pub mod memory;
 pub mod part;
 pub mod reduce;
+pub mod rows;
+pub mod scan;
 pub mod shape;
 pub mod sync;
 pub mod tensormap_device;

@@ -103,3 +103,102 @@ op! {
         }
     }
 }
+
+op! {
+    /// The same elements in another shape, counted with the last axis fastest. It moves nothing by itself: the layout of the
+    /// result gives each thread what it held.
+    ///
+    /// ```mlir
+    /// %x = arith.constant dense<1.0> : tensor<64x128xf32>
+    /// %y = tile.reshape %x : tensor<64x128xf32> -> tensor<8192xf32>
+    /// ```
+    pub struct Reshape = "tile.reshape" {
+        operands { source: one(ANY_TILE) }
+        results { result: one(ANY_TILE) }
+        effects pure
+        format "$source attr-dict `:` type($source) `->` type($result)"
+        hooks {
+            fn verify(self) -> Res {
+                let mut errors = Errors::default();
+                errors.merge(on_device(self.op()));
+                let (from, to) = (self.source().r#type(), self.result().r#type());
+                let count = |t: Type<'_>| t.shape().unwrap_or_default().iter().try_fold(1i64, |n, s| n.checked_mul(*s));
+                if count(from) != count(to) || from.element_type() != to.element_type() {
+                    errors.op(&self.op(), format!("makes {to} of {from}; the result has as many elements of the same type"));
+                }
+                errors.result()
+            }
+        }
+    }
+}
+
+op! {
+    /// The part of a tile that starts at `at`. Along each axis the start is a multiple of the part's size.
+    ///
+    /// ```mlir
+    /// %x = arith.constant dense<1.0> : tensor<64x128xf32>
+    /// %y = tile.extract_slice %x at [0, 64] : tensor<64x128xf32> -> tensor<64x64xf32>
+    /// ```
+    pub struct ExtractSlice = "tile.extract_slice" {
+        operands { source: one(ANY_TILE) }
+        results { result: one(ANY_TILE) }
+        attributes { at: required(I64s) }
+        effects pure
+        format "$source `at` $at attr-dict `:` type($source) `->` type($result)"
+        hooks {
+            fn verify(self) -> Res {
+                let mut errors = Errors::default();
+                errors.merge(on_device(self.op()));
+                let (from, to) = (self.source().r#type(), self.result().r#type());
+                let (s, r, at) = (from.shape().unwrap_or_default(), to.shape().unwrap_or_default(), self.at());
+                if s.len() != r.len() || s.len() != at.len() || from.element_type() != to.element_type() {
+                    errors.op(&self.op(), format!("makes {to} of {from} at {at:?}; all have the same axes, and tiles the same elements"));
+                    return errors.result();
+                }
+                for (axis, ((s, r), at)) in s.iter().zip(&r).zip(&at).enumerate() {
+                    if *r <= 0 || *at < 0 || at % r != 0 || at.saturating_add(*r) > *s {
+                        errors.op(&self.op(), format!("takes {r} of {s} along axis {axis} at {at}; a part starts at a multiple of its size and ends inside"));
+                    }
+                }
+                errors.result()
+            }
+        }
+    }
+}
+
+op! {
+    /// Two tiles of one shape side by side along `axis`.
+    ///
+    /// ```mlir
+    /// %x = arith.constant dense<1.0> : tensor<64x64xf32>
+    /// %y = arith.constant dense<2.0> : tensor<64x64xf32>
+    /// %z = tile.concat %x, %y axis 1 : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x128xf32>
+    /// ```
+    pub struct Concat = "tile.concat" {
+        operands { first: one(ANY_TILE), second: one(ANY_TILE) }
+        results { result: one(ANY_TILE) }
+        attributes { axis: required(I64) }
+        effects pure
+        format "$first `,` $second `axis` $axis attr-dict `:` type($first) `,` type($second) `->` type($result)"
+        hooks {
+            fn verify(self) -> Res {
+                let mut errors = Errors::default();
+                errors.merge(on_device(self.op()));
+                let (from, to) = (self.first().r#type(), self.result().r#type());
+                let mut shape = from.shape().unwrap_or_default();
+                let Some(size) = usize::try_from(self.axis()).ok().and_then(|a| shape.get_mut(a)) else {
+                    errors.op(&self.op(), format!("axis {}, but {from} has {} axes, from 0", self.axis(), shape.len()));
+                    return errors.result();
+                };
+                if self.second().r#type() != from {
+                    errors.op(&self.op(), format!("puts {} beside {from}; both have one type", self.second().r#type()));
+                }
+                *size = size.saturating_mul(2);
+                if to.shape() != Some(shape.clone()) || to.element_type() != from.element_type() {
+                    errors.op(&self.op(), format!("makes {to} of two {from}; the result has sizes {shape:?} and the same elements"));
+                }
+                errors.result()
+            }
+        }
+    }
+}

@@ -4,6 +4,7 @@
 pub mod allocate_scratch;
 pub mod allocate_shared;
 pub mod assign_layouts;
+pub mod choose_occupancy;
 pub mod convert_spaces;
 pub mod convert_tile_to_nvvm;
 pub mod expand_tma;
@@ -24,6 +25,7 @@ pub fn register() {
         register(verify_target::VerifyTarget);
         register(assign_layouts::AssignLayouts);
         register(vectorize_accesses::VectorizeAccesses);
+        register(choose_occupancy::ChooseOccupancy);
         register(allocate_scratch::AllocateScratch);
         register(allocate_shared::AllocateShared);
         register(convert_spaces::ConvertSpaces);

@@ -17,7 +17,7 @@ pub const STAGES: [Stage; 3] = [
     Stage {
         name: "explicit",
         description: "one op for each tensor copy, target checked, tiles and shared memory laid out",
-        pipeline: "tile-expand-tma,tile-verify-target,canonicalize,cse,tile-assign-layouts,tile-vectorize-accesses,\
+        pipeline: "tile-expand-tma,tile-verify-target,canonicalize,cse,tile-assign-layouts,tile-choose-occupancy,tile-vectorize-accesses,\
                    tile-allocate-scratch,tile-allocate-shared",
     },
     Stage {

@@ -113,3 +113,43 @@ func.func private @transposed(%x: tensor<8x2xf32>) {
   %a = tile.transpose %x order [1, 0] : tensor<8x2xf32> -> tensor<8x2xf32>
   return
 }
+
+// -----
+
+func.func private @reshape(%x: tensor<8x2xf32>) {
+  // expected-error @+1 {{makes tensor<8xf32> of tensor<8x2xf32>; the result has as many elements of the same type}}
+  %a = tile.reshape %x : tensor<8x2xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func private @slice(%x: tensor<8x4xf32>) {
+  // expected-error @+1 {{takes 2 of 4 along axis 1 at 1; a part starts at a multiple of its size and ends inside}}
+  %a = tile.extract_slice %x at [0, 1] : tensor<8x4xf32> -> tensor<8x2xf32>
+  return
+}
+
+// -----
+
+func.func private @axes(%x: tensor<8x4xf32>) {
+  // expected-error @+1 {{makes tensor<8x2xf32> of tensor<8x4xf32> at [0]; all have the same axes, and tiles the same elements}}
+  %a = tile.extract_slice %x at [0] : tensor<8x4xf32> -> tensor<8x2xf32>
+  return
+}
+
+// -----
+
+func.func private @concat(%x: tensor<8x4xf32>) {
+  // expected-error @+1 {{makes tensor<8x8xf32> of two tensor<8x4xf32>; the result has sizes [16, 4] and the same elements}}
+  %a = tile.concat %x, %x axis 0 : tensor<8x4xf32>, tensor<8x4xf32> -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func private @different(%x: tensor<8x4xf32>, %y: tensor<8x2xf32>) {
+  // expected-error @+1 {{puts tensor<8x2xf32> beside tensor<8x4xf32>; both have one type}}
+  %a = tile.concat %x, %y axis 1 : tensor<8x4xf32>, tensor<8x2xf32> -> tensor<8x8xf32>
+  return
+}

@@ -129,3 +129,12 @@ func.func private @three(%m: memref<?x?xf32, strided<[?, 1]>, #tile.global>) {
   %b = tile.is_aligned %m axis 1 by 3 : memref<?x?xf32, strided<[?, 1]>, #tile.global>
   return
 }
+
+// -----
+
+// expected-error @+1 {{min_blocks = 9 of 256 threads, but a multiprocessor holds 1 to 32 blocks and 2048 threads; ask for fewer}}
+tile.kernel @many() threads(256) attributes {min_blocks = 9 : i64} launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+}

@@ -35,6 +35,12 @@ func.func private @values(%x: f32) {
   %columns = tile.broadcast %column : tensor<64x1xf32> -> tensor<64x128xf32>
   // CHECK: tile.transpose %{{.*}} order [1, 0] : tensor<64x128xf32> -> tensor<128x64xf32>
   %turned = tile.transpose %columns order [1, 0] : tensor<64x128xf32> -> tensor<128x64xf32>
+  // CHECK: tile.reshape %{{.*}} : tensor<128x64xf32> -> tensor<8192xf32>
+  %list = tile.reshape %turned : tensor<128x64xf32> -> tensor<8192xf32>
+  // CHECK: tile.extract_slice %{{.*}} at [0, 64] : tensor<64x128xf32> -> tensor<64x64xf32>
+  %part = tile.extract_slice %columns at [0, 64] : tensor<64x128xf32> -> tensor<64x64xf32>
+  // CHECK: tile.concat %{{.*}}, %{{.*}} axis 0 : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<128x64xf32>
+  %whole = tile.concat %part, %part axis 0 : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<128x64xf32>
   return
 }
 

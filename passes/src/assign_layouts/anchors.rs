@@ -32,6 +32,18 @@ pub fn coalesced<'c>(
     element_bytes: u64,
     warps: u64,
 ) -> Blocked<'c> {
+    coalesced_with_copies(context, shape, order, element_bytes, warps, order[0])
+}
+
+/// The same with the axis along which threads that a small tile has no elements for hold copies.
+pub fn coalesced_with_copies<'c>(
+    context: &'c Context,
+    shape: &[i64],
+    order: &[usize],
+    element_bytes: u64,
+    warps: u64,
+    copies: usize,
+) -> Blocked<'c> {
     let rank = shape.len();
     let size = |axis: usize| shape[axis].max(1) as u64;
     let elements: u64 = (0..rank).map(size).product();
@@ -48,9 +60,9 @@ pub fn coalesced<'c>(
     let mut lanes = vec![1; rank];
     lanes[fast] = along;
     room[fast] /= along;
-    let slower = fill(32 / along, order[1..].iter().copied(), &mut room, fast);
+    let slower = fill(32 / along, order[1..].iter().copied(), &mut room, copies);
     lanes.iter_mut().zip(slower).for_each(|(l, s)| *l *= s);
-    let warps = fill(warps, order.iter().rev().copied(), &mut room, fast);
+    let warps = fill(warps, order.iter().rev().copied(), &mut room, copies);
     Blocked::of_core(
         context,
         &CoreBlocked {

@@ -287,7 +287,7 @@ impl<'c> Graph<'c> {
 
     /// Makes what follows from an op's operands, or from another of its values, follow: what a loop carries has one layout
     /// from pass to pass and after it, and results of reductions and transpositions are parts of their source's.
-    pub fn close(&mut self, ops: &[OperationRef<'c, 'c>], of_part: &dyn Fn(Type<'c>, &[i64]) -> Attribute<'c>) {
+    pub fn close(&mut self, ops: &[OperationRef<'c, 'c>], of_part: &dyn Fn(Type<'c>, &[i64], &[i64]) -> Attribute<'c>) {
         for op in ops {
             if let Some(reduce) = op.cast::<Reduce>() {
                 let axis = reduce.axis() as usize;
@@ -319,7 +319,9 @@ impl<'c> Graph<'c> {
                         .find_map(|v| self.layout(*v))
                         .filter(|l| good(*l));
                     let own = self.layouts[n].filter(|l| good(*l));
-                    self.layouts[n] = own.or(from).or_else(|| Some(of_part(op.result0().r#type(), &part)));
+                    self.layouts[n] = own
+                        .or(from)
+                        .or_else(|| Some(of_part(op.result0().r#type(), &part, &whole)));
                 }
                 continue;
             }

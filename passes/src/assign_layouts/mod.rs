@@ -20,7 +20,7 @@
 mod anchors;
 mod graph;
 
-use anchors::{coalesced, order, sector_cost};
+use anchors::{coalesced, coalesced_with_copies, order, sector_cost};
 use girih_dialects::tile::{
     distribution::{Distribution, Sliced, is_distributed, linear_of, reshaped},
     ops::{
@@ -153,9 +153,12 @@ fn assign<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
     let warps = threads as u64 / 32;
     let mut graph = Graph::of(kernel)?;
     spread_from_accesses(&mut graph, &body, warps);
-    graph.close(&body, &|t, part| {
+    graph.close(&body, &|t, part, whole| {
         let axes: Vec<usize> = (0..part.len()).rev().collect();
-        coalesced(kernel.op().ctx(), part, &axes, element_bits(t).unwrap_or(32) / 8, warps).into()
+        // Copies along an axis that is not cut are copies in the whole, too.
+        let uncut = axes.iter().copied().find(|a| part[*a] == whole[*a]).unwrap_or(axes[0]);
+        let bytes = element_bits(t).unwrap_or(32) / 8;
+        coalesced_with_copies(kernel.op().ctx(), part, &axes, bytes, warps, uncut).into()
     });
     for (tile, layout) in graph.tiles.iter().zip(&graph.layouts) {
         if let Some(layout) = layout {

@@ -201,8 +201,10 @@ fn outline_one<'c>(kernel: Kernel<'c, 'c>, device: BlockRef<'c, 'c>, module_name
         .iter()
         .filter_map(|o| o.cast::<WarpSpecialize>())
         .any(|w| w.registers().iter().any(|r| *r != 0));
-    if takes_registers {
-        attributes.push(("nvvm.minctasm", e.i32_attr(1)));
+    match kernel.min_blocks() {
+        Some(n) => attributes.push(("nvvm.minctasm", e.i32_attr(n as i32))),
+        None if takes_registers => attributes.push(("nvvm.minctasm", e.i32_attr(1))),
+        None => {}
     }
     if let Some(c) = kernel.cluster() {
         let c: Vec<i32> = c.iter().map(|d| *d as i32).collect();

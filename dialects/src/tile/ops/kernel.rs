@@ -50,6 +50,8 @@ op! {
             cluster: optional(I64s),
             /// Bytes of shared memory; `tile-allocate-shared` sets it.
             shared_bytes: optional(I64),
+            /// Blocks that a multiprocessor is to hold at once (`.minnctapersm`): it bounds the registers of a thread.
+            min_blocks: optional(I64),
         }
         regions { launch: single, body: some }
         traits [IsolatedFromAbove]

@@ -203,6 +203,16 @@ pub(super) fn kernel<'c>(k: Kernel<'c, 'c>) -> Res {
         argument_names: k.arg_names(),
     }
     .check(&mut errors);
+    if let Some(n) = k
+        .min_blocks()
+        .filter(|n| !(1..=32).contains(n) || n.saturating_mul(k.threads()) > 2048)
+    {
+        let m = format!(
+            "min_blocks = {n} of {} threads, but a multiprocessor holds 1 to 32 blocks and 2048 threads; ask for fewer",
+            k.threads()
+        );
+        errors.op(&op, m);
+    }
     errors.result()
 }
 

@@ -1,0 +1,163 @@
+//! `tile-choose-occupancy`: how many blocks a multiprocessor is to hold at once.
+//!
+//! ```mlir
+//! tile.kernel @softmax(...) threads(256) launch ...                                        // before
+//! tile.kernel @softmax(...) threads(256) attributes {min_blocks = 4 : i64} launch ...      // after
+//! ```
+//!
+//! A kernel that waits for memory needs others beside it to go on meanwhile, and ptxas would rather spend registers: code for
+//! arguments without alignment asks for many and seldom runs. So the registers that a thread needs are counted from the
+//! tiles that live through a reduction, a scan, a change of layout or a load (what is computed element by element in between
+//! lives a moment only), some are added for addresses and the like, and as many blocks are asked for as that leaves room for.
+//!
+//! *Needs* `tile-assign-layouts`. A kernel that says `min_blocks` keeps it, and one without reductions, scans and changes of
+//! layout gets none: its threads need not meet. *Numbers* stay what they are.
+use girih_dialects::tile::{
+    distribution::Distribution,
+    ops::{
+        kernel::{Kernel, REGISTER_FILE},
+        memory::Load,
+        reduce::Reduce,
+        scan::Scan,
+        shape::{Broadcast, ExpandDims},
+        value::{ConvertLayout, Iota, Splat},
+    },
+};
+use girih_ir::{
+    ext::BlockExt,
+    kind::{I64, Kind},
+    op::OpView,
+    pass::{Pass, PassContext, PassInfo},
+    prelude::*,
+};
+use std::collections::BTreeMap;
+
+/// Registers for addresses, predicates, and what is on its way.
+const OVERHEAD: i64 = 30;
+/// Threads that a multiprocessor holds.
+const RESIDENT_THREADS: i64 = 2048;
+/// Registers are given out in eights.
+const GRANULE: i64 = 8;
+
+/// The pass.
+pub struct ChooseOccupancy;
+
+impl Pass for ChooseOccupancy {
+    const INFO: PassInfo = PassInfo {
+        anchor: Some("builtin.module"),
+        ..PassInfo::new(
+            "tile-choose-occupancy",
+            "Choose how many blocks a multiprocessor is to hold",
+        )
+    };
+
+    fn run<'c>(&self, module: OperationRef<'c, 'c>, _: &PassContext<'c>) -> Res {
+        for kernel in module.nested_ops().into_iter().filter_map(|op| op.cast::<Kernel>()) {
+            let op = kernel.op();
+            if let Some(blocks) = blocks(kernel).filter(|b| *b > 1 && kernel.min_blocks().is_none()) {
+                op.set_attr("min_blocks", I64::to_attribute(&blocks, op.ctx()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// 32-bit registers that a thread holds a tile in; 0 for tiles that repeat what others hold.
+fn registers(v: Value<'_, '_>) -> i64 {
+    let t = v.r#type();
+    let repeats = v.defining_op().is_some_and(|op| {
+        [
+            Broadcast::NAME,
+            ExpandDims::NAME,
+            Iota::NAME,
+            Splat::NAME,
+            "arith.constant",
+            "tensor.splat",
+        ]
+        .contains(&op.full_name())
+    });
+    let Some(d) = Distribution::of(t).filter(|_| !repeats) else {
+        return 0;
+    };
+    let bits = t
+        .element_type()
+        .and_then(|e| e.bit_width())
+        .map_or(64, |b| i64::from(b).max(8));
+    (d.registers.len() as i64 * bits + 31) / 32
+}
+
+/// Blocks that fit a multiprocessor; `None` where no tile is worked on.
+fn blocks<'c>(kernel: Kernel<'c, 'c>) -> Option<i64> {
+    let ops: Vec<_> = kernel
+        .body()
+        .block_list()
+        .iter()
+        .flat_map(|b| b.op_list())
+        .flat_map(|op| op.nested_ops())
+        .collect();
+    let place: BTreeMap<usize, usize> = ops
+        .iter()
+        .enumerate()
+        .map(|(i, op)| (op.to_raw().ptr as usize, i))
+        .collect();
+    let number = |op: OperationRef<'c, 'c>| place.get(&(op.to_raw().ptr as usize)).copied();
+    // First and last op of each tile's life.
+    let mut lives: Vec<(usize, usize, i64)> = vec![];
+    for (i, op) in ops.iter().enumerate() {
+        let arguments = (0..op.region_count())
+            .flat_map(|r| op.region_at(r).block_list())
+            .flat_map(|b| b.argument_values());
+        for v in op.result_values().into_iter().chain(arguments) {
+            let last = v
+                .users()
+                .into_iter()
+                .filter_map(|user| last_run(user, i, &number, &ops))
+                .max();
+            if let (Some(last), n @ 1..) = (last, registers(v)) {
+                lives.push((i, last, n));
+            }
+        }
+    }
+    let through = |i: usize| {
+        lives
+            .iter()
+            .filter(|(first, last, _)| *first < i && i < *last)
+            .map(|(.., n)| n)
+            .sum::<i64>()
+    };
+    let meets = |op: &OperationRef<'c, 'c>| op.is::<Reduce>() || op.is::<Scan>() || op.is::<ConvertLayout>();
+    let own = |op: &OperationRef<'c, 'c>| -> i64 {
+        let results = op.result_values().into_iter().map(registers).sum::<i64>();
+        // A scan has a prefix and a total of each element.
+        if op.is::<Scan>() { 2 * results } else { results }
+    };
+    let points = ops.iter().enumerate().filter(|(_, op)| meets(op) || op.is::<Load>());
+    let most = points.map(|(i, op)| through(i) + own(op)).max()?;
+    let needed = (most + OVERHEAD + GRANULE - 1) / GRANULE * GRANULE;
+    let threads = kernel.threads().max(1);
+    ops.iter()
+        .any(meets)
+        .then(|| (REGISTER_FILE / (needed * threads)).min(RESIDENT_THREADS / threads))
+}
+
+/// The last op before which a value that `defined` gives is still needed: `user` itself, or the end of a loop around it that
+/// the definition is outside of.
+fn last_run<'c>(
+    user: OperationRef<'c, 'c>,
+    defined: usize,
+    number: &dyn Fn(OperationRef<'c, 'c>) -> Option<usize>,
+    ops: &[OperationRef<'c, 'c>],
+) -> Option<usize> {
+    let mut last = number(user)?;
+    let mut at = user;
+    while let Some(outer) = at.parent() {
+        let Some(n) = number(outer).filter(|n| *n > defined) else {
+            break;
+        };
+        if matches!(outer.full_name(), "scf.for" | "scf.while") {
+            last = last.max(n + outer.nested_ops().len());
+        }
+        at = outer;
+    }
+    Some(last.min(ops.len()))
+}

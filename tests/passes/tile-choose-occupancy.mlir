@@ -1,0 +1,52 @@
+// Blocks that a multiprocessor is to hold, by what lives while threads meet.
+// RUN: girih-opt %s -tile-assign-layouts -tile-choose-occupancy -split-input-file | FileCheck %s
+// RUN: girih-opt %s -tile-set-target -tile-assign-layouts -tile-choose-occupancy -tile-allocate-scratch -tile-allocate-shared -convert-tile-to-nvvm -split-input-file | FileCheck %s --check-prefix=NVVM
+
+// 32 numbers of each thread live through the sum: 64 registers, and four blocks of 256 threads.
+// CHECK: tile.kernel @row(%{{.*}}) threads(256) attributes {min_blocks = 4 : i64}
+// NVVM: nvvm.minctasm = 4 : i32
+tile.kernel @row(%X: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(256) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %X[%c0, %c0] : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> tensor<1x8192xf32>
+  %sum = tile.reduce %x axis 1 (%a: f32, %b: f32) {
+    %s = arith.addf %a, %b : f32
+    tile.yield %s : f32
+  } : tensor<1x8192xf32> -> tensor<1xf32>
+  %sum1 = tile.expand_dims %sum axis 1 : tensor<1xf32> -> tensor<1x1xf32>
+  %sums = tile.broadcast %sum1 : tensor<1x1xf32> -> tensor<1x8192xf32>
+  %y = arith.divf %x, %sums : tensor<1x8192xf32>
+  tile.store %y, %X[%c0, %c0] : tensor<1x8192xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
+}
+
+// -----
+
+// Threads that do not meet, and kernels that say it themselves, are left alone.
+// CHECK: tile.kernel @apart(%{{.*}}) threads(256) launch
+// CHECK: tile.kernel @said(%{{.*}}) threads(256) attributes {min_blocks = 1 : i64}
+// NVVM-NOT: nvvm.minctasm
+// NVVM: nvvm.minctasm = 1 : i32
+tile.kernel @apart(%X: memref<?xf32, #tile.global>) threads(256) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %X[%c0] : memref<?xf32, #tile.global> -> tensor<1024xf32>
+  tile.store %x, %X[%c0] : tensor<1024xf32>, memref<?xf32, #tile.global>
+}
+
+tile.kernel @said(%X: memref<?xf32, #tile.global>) threads(256) attributes {min_blocks = 1 : i64} launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %X[%c0] : memref<?xf32, #tile.global> -> tensor<1024xf32>
+  %sum = tile.reduce %x axis 0 (%a: f32, %b: f32) {
+    %s = arith.addf %a, %b : f32
+    tile.yield %s : f32
+  } : tensor<1024xf32> -> tensor<f32>
+  %y = tensor.extract %sum[] : tensor<f32>
+  memref.store %y, %X[%c0] : memref<?xf32, #tile.global>
+}

@@ -32,8 +32,8 @@ VARIANTS = {
     "rmsnorm": [(1, 8192, 256), (1, 8192, 512), (4, 1024, 128), (2, 1024, 128), (1, 1024, 128)],
     "layernorm": [(1, 8192, 256), (1, 8192, 512)],
     "row_sum": [(1, 8192, 256), (1, 8192, 512), (1, 4096, 256), (1, 16384, 512)],
-    "col_sum": [(128, 64, 256)],
-    "transpose": [(64, 64, 256)],
+    "col_sum": [(128, 64, 256), (256, 64, 256), (256, 64, 512), (128, 128, 256)],
+    "transpose": [(64, 64, 256), (64, 64, 128), (64, 128, 256), (128, 64, 256), (128, 128, 512)],
 }
 # example, shape, variants that may run it (rows and columns of the tile)
 CASES = [
@@ -45,16 +45,27 @@ CASES = [
     ("rmsnorm", (4096, 65536), [(1, 8192)]),
     ("layernorm", (32768, 8192), [(1, 8192)]),
     ("row_sum", (16384, 16384), [(1, 8192), (1, 4096), (1, 16384)]),
-    ("col_sum", (16384, 16384), [(128, 64)]),
-    ("transpose", (16384, 16384), [(64, 64)]),
+    ("col_sum", (16384, 16384), [(128, 64), (256, 64), (128, 128)]),
+    ("transpose", (16384, 16384), [(64, 64), (64, 128), (128, 64), (128, 128)]),
 ]
 # Rows that are no multiple of 16 bytes, and sizes that no tile divides.
 ODD = [(1, 1), (3, 7), (127, 1000), (130, 1001)]
 EPS = 1e-5
 
 
-def specialise(text, rows, columns, threads):
-    """An example's text with another tile: its own is 1 x 8192 with 256 threads."""
+def specialise(name, text, rows, columns, threads):
+    """An example's text with another tile: its own is 1 x 8192 with 256 threads, unless it says otherwise."""
+    text = text.replace("threads(256)", f"threads({threads})")
+    if name == "transpose":
+        text = text.replace("%tile_rows = arith.constant 64", f"%tile_rows = arith.constant {rows}")
+        text = text.replace("%tile_columns = arith.constant 64", f"%tile_columns = arith.constant {columns}")
+        text = text.replace("-> tensor<64x64xbf16>\n  %y", f"-> tensor<{rows}x{columns}xbf16>\n  %y")
+        text = text.replace("[1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>", f"[1, 0] : tensor<{rows}x{columns}xbf16> -> tensor<{columns}x{rows}xbf16>")
+        return text.replace("%i] : tensor<64x64xbf16>", f"%i] : tensor<{columns}x{rows}xbf16>")
+    if name == "col_sum":
+        text = text.replace("%c64 = arith.constant 64", f"%c64 = arith.constant {columns}").replace("tensor<64x", f"tensor<{columns}x")
+        text = text.replace("%c128 = arith.constant 128", f"%c128 = arith.constant {rows}")
+        return text.replace("tensor<128x64x", f"tensor<{rows}x{columns}x")
     lines = []
     for line in text.splitlines(keepends=True):
         if "%weight_row = " in line:
@@ -66,7 +77,6 @@ def specialise(text, rows, columns, threads):
             line = line.replace("tensor<1xf32>", f"tensor<{rows}xf32>").replace("tensor<8192x", f"tensor<{columns}x")
             line = line.replace("%c8192 = arith.constant 8192", f"%c8192 = arith.constant {columns}")
             line = line.replace("%rows_each = arith.constant 1 ", f"%rows_each = arith.constant {rows} ")
-            line = line.replace("threads(256)", f"threads({threads})")
         lines.append(line)
     return "".join(lines)
 
@@ -77,7 +87,7 @@ def generate(folder, girih):
         text = (ROOT / "examples" / f"{name}.mlir").read_text()
         for rows, columns, threads in variants:
             stem = folder / f"{name}-{rows}x{columns}-{threads}"
-            stem.with_suffix(".mlir").write_text(specialise(text, rows, columns, threads))
+            stem.with_suffix(".mlir").write_text(specialise(name, text, rows, columns, threads))
             subprocess.run([girih, "compile", stem.with_suffix(".mlir"), "-o", stem.with_suffix(".ptx")], check=True, stderr=subprocess.DEVNULL)
     return 0
 

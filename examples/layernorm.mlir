@@ -29,8 +29,6 @@ tile.kernel @layernorm(%X: !matrix, %W: !vector, %B: !vector, %Y: !matrix, %eps:
   %count = tile.splat %n_float : f32 -> tensor<1xf32>
   %epsilon = tile.splat %eps : f32 -> tensor<1xf32>
   %x = tile.load %X[%row, %c0] : !matrix -> tensor<1x8192xbf16>
-  %w = tile.load %W[%c0] : !vector -> tensor<8192xbf16>
-  %b = tile.load %B[%c0] : !vector -> tensor<8192xbf16>
   %xf = arith.extf %x : tensor<1x8192xbf16> to tensor<1x8192xf32>
   %sum = tile.reduce %xf axis 1 (%p: f32, %q: f32) {
     %s = arith.addf %p, %q : f32
@@ -57,11 +55,14 @@ tile.kernel @layernorm(%X: !matrix, %W: !vector, %B: !vector, %Y: !matrix, %eps:
   %scale = math.rsqrt %shifted : tensor<1xf32>
   %scale1 = tile.expand_dims %scale axis 1 : tensor<1xf32> -> tensor<1x1xf32>
   %scales = tile.broadcast %scale1 : tensor<1x1xf32> -> tensor<1x8192xf32>
+  // Only now, so that fewer registers live through the sums and more blocks fit beside this one.
+  %w = tile.load %W[%c0] : !vector -> tensor<8192xbf16>
+  %b = tile.load %B[%c0] : !vector -> tensor<8192xbf16>
   %wf = arith.extf %w : tensor<8192xbf16> to tensor<8192xf32>
   %weights = tile.expand_dims %wf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
   %bf = arith.extf %b : tensor<8192xbf16> to tensor<8192xf32>
   %biases = tile.expand_dims %bf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
-  %normal = arith.mulf %d, %scales : tensor<1x8192xf32>
+  %normal = arith.mulf %distance, %scales : tensor<1x8192xf32>
   %weighted = arith.mulf %normal, %weights : tensor<1x8192xf32>
   %yf = arith.addf %weighted, %biases : tensor<1x8192xf32>
   %y = arith.truncf %yf : tensor<1x8192xf32> to tensor<1x8192xbf16>

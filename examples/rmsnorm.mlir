@@ -36,7 +36,6 @@ tile.kernel @rmsnorm(%X: !matrix, %W: !vector, %Y: !matrix, %eps: f32) threads(2
   %short = arith.cmpi ule, %n, %c8192 : index
   scf.if %short {
     %x = tile.load %X[%row, %c0] : !matrix -> tensor<1x8192xbf16>
-    %w = tile.load %W[%c0] : !vector -> tensor<8192xbf16>
     %xf = arith.extf %x : tensor<1x8192xbf16> to tensor<1x8192xf32>
     %square = arith.mulf %xf, %xf : tensor<1x8192xf32>
     %sum = tile.reduce %square axis 1 (%a: f32, %b: f32) {
@@ -48,6 +47,8 @@ tile.kernel @rmsnorm(%X: !matrix, %W: !vector, %Y: !matrix, %eps: f32) threads(2
     %scale = math.rsqrt %shifted : tensor<1xf32>
     %scale1 = tile.expand_dims %scale axis 1 : tensor<1xf32> -> tensor<1x1xf32>
     %scales = tile.broadcast %scale1 : tensor<1x1xf32> -> tensor<1x8192xf32>
+    // Only now, so that fewer registers live through the sum and more blocks fit beside this one.
+    %w = tile.load %W[%c0] : !vector -> tensor<8192xbf16>
     %wf = arith.extf %w : tensor<8192xbf16> to tensor<8192xf32>
     %weight_row = tile.expand_dims %wf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
     %weights = tile.broadcast %weight_row : tensor<1x8192xf32> -> tensor<1x8192xf32>

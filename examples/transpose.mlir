@@ -21,18 +21,20 @@ module attributes {tile.target = "sm_90a"} {
 tile.kernel @transpose(%X: !matrix, %Y: !matrix) threads(256) launch {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %c64 = arith.constant 64 : index
+  %tile_rows = arith.constant 64 : index
+  %tile_columns = arith.constant 64 : index
   %rows = memref.dim %X, %c0 : !matrix
   %columns = memref.dim %X, %c1 : !matrix
-  %gy = arith.ceildivui %rows, %c64 : index
-  %gx = arith.ceildivui %columns, %c64 : index
+  %gy = arith.ceildivui %rows, %tile_rows : index
+  %gx = arith.ceildivui %columns, %tile_columns : index
   tile.grid %gx, %gy, %c1
 } body {
-  %c64 = arith.constant 64 : index
+  %tile_rows = arith.constant 64 : index
+  %tile_columns = arith.constant 64 : index
   %bx = tile.block_id x
   %by = tile.block_id y
-  %i = arith.muli %by, %c64 : index
-  %j = arith.muli %bx, %c64 : index
+  %i = arith.muli %by, %tile_rows : index
+  %j = arith.muli %bx, %tile_columns : index
   %x = tile.load %X[%i, %j] : !matrix -> tensor<64x64xbf16>
   %y = tile.transpose %x order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
   tile.store %y, %Y[%j, %i] : tensor<64x64xbf16>, !matrix

@@ -33,7 +33,7 @@ use girih_ir::{
 use std::collections::BTreeMap;
 
 /// Registers for addresses, predicates, and what is on its way.
-const OVERHEAD: i64 = 30;
+const OVERHEAD: i64 = 24;
 /// Threads that a multiprocessor holds.
 const RESIDENT_THREADS: i64 = 2048;
 /// Registers are given out in eights.

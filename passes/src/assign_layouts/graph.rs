@@ -31,6 +31,9 @@ pub enum Relation {
     Part(usize),
 }
 
+/// Gives a layout for a tile of a type that is cut out of a tile, or put into one, by the shapes of part and whole.
+pub type LayoutOfPart<'c, 'f> = dyn Fn(Type<'c>, &[i64], &[i64]) -> Attribute<'c> + 'f;
+
 /// The tiles of a kernel that have no layout yet, with what relates them.
 #[derive(Default)]
 pub struct Graph<'c> {
@@ -287,7 +290,7 @@ impl<'c> Graph<'c> {
 
     /// Makes what follows from an op's operands, or from another of its values, follow: what a loop carries has one layout
     /// from pass to pass and after it, and results of reductions and transpositions are parts of their source's.
-    pub fn close(&mut self, ops: &[OperationRef<'c, 'c>], of_part: &dyn Fn(Type<'c>, &[i64], &[i64]) -> Attribute<'c>) {
+    pub fn close(&mut self, ops: &[OperationRef<'c, 'c>], of_part: &LayoutOfPart<'c, '_>) {
         for op in ops {
             if let Some(reduce) = op.cast::<Reduce>() {
                 let axis = reduce.axis() as usize;

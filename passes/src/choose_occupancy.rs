@@ -107,14 +107,21 @@ fn blocks<'c>(kernel: Kernel<'c, 'c>) -> Option<i64> {
         let arguments = (0..op.region_count())
             .flat_map(|r| op.region_at(r).block_list())
             .flat_map(|b| b.argument_values());
-        for v in op.result_values().into_iter().chain(arguments) {
+        // What an op with regions gives is there after them.
+        let end = i + op.nested_ops().len() - 1;
+        let values = op
+            .result_values()
+            .into_iter()
+            .map(|v| (v, end))
+            .chain(arguments.map(|a| (a, i)));
+        for (v, first) in values {
             let last = v
                 .users()
                 .into_iter()
-                .filter_map(|user| last_run(user, i, &number, &ops))
+                .filter_map(|user| last_run(user, first, &number, &ops))
                 .max();
             if let (Some(last), n @ 1..) = (last, registers(v)) {
-                lives.push((i, last, n));
+                lives.push((first, last, n));
             }
         }
     }

@@ -253,3 +253,14 @@ func.func private @f(%map: !map, %m: !tile, %bar: !bar, %i: index) {
   tile.tma.load %map[%i, %off], %m, %bar[] : !map, !tile, !bar
   return
 }
+
+// -----
+
+!map = !tile.tensor_map<4x16xi64>
+!tile = memref<4x16xi64, #tile.shared>
+
+func.func private @f(%map: !map, %m: !tile, %i: index) {
+  // expected-error@below {{the map holds s64, but xor takes u32, s32, u64; write i64 with format = unsigned}}
+  tile.tma.reduce xor %m, %map[%i, %i] : !tile, !map
+  return
+}

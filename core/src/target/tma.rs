@@ -185,7 +185,8 @@ impl ReduceOp {
                 Format::Bf16,
             ],
             ReduceOp::Inc | ReduceOp::Dec => &[Format::U32],
-            ReduceOp::And | ReduceOp::Or | ReduceOp::Xor => &[Format::U32, Format::S32, Format::U64, Format::S64],
+            // Of s64, an H200 refuses them as an illegal instruction.
+            ReduceOp::And | ReduceOp::Or | ReduceOp::Xor => &[Format::U32, Format::S32, Format::U64],
         }
     }
 }

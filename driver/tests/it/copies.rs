@@ -10,7 +10,7 @@ use girih_runtime::{
 use girih_sim::Simulator;
 
 /// Compiles for `target` and runs on a simulator of that target; gives the arguments afterwards.
-fn run_on(target: &str, source: &str, values: &[HostValue]) -> Vec<HostValue> {
+pub fn run_on(target: &str, source: &str, values: &[HostValue]) -> Vec<HostValue> {
     let source = format!("module attributes {{tile.target = \"{target}\"}} {{\n{source}\n}}");
     let compiled = compile(source.as_bytes(), "kernel.mlir", &Options::default()).unwrap_or_else(|failure| {
         let said: Vec<_> = failure.messages.iter().map(ToString::to_string).collect();
@@ -34,19 +34,19 @@ fn run_on(target: &str, source: &str, values: &[HostValue]) -> Vec<HostValue> {
     after
 }
 
-fn array(dtype: DType, shape: &[u64], element: impl Fn(usize) -> f64) -> HostValue {
+pub fn array(dtype: DType, shape: &[u64], element: impl Fn(usize) -> f64) -> HostValue {
     let count: u64 = shape.iter().product();
     let values: Vec<f64> = (0..count as usize).map(element).collect();
     HostValue::Array(Array::from_f64(dtype, shape, &values).expect("memory"))
 }
 
-fn numbers(value: &HostValue) -> Vec<f64> {
+pub fn numbers(value: &HostValue) -> Vec<f64> {
     as_array(value).expect("an array").to_f64()
 }
 
 /// A kernel of one warp whose elected lane runs `body`, with a barrier `%bar`. Its maps `%from` and `%to` are of the arguments
 /// `%A` and `%C`.
-fn one_lane((a, from): (&str, &str), (c, to): (&str, &str), body: &str) -> String {
+pub fn one_lane((a, from): (&str, &str), (c, to): (&str, &str), body: &str) -> String {
     format!(
         "tile.kernel @k(%A: {a}, %C: {c}) threads(32) launch {{
   %c1 = arith.constant 1 : index
@@ -81,9 +81,9 @@ fn one_lane((a, from): (&str, &str), (c, to): (&str, &str), body: &str) -> Strin
     )
 }
 
-const BAR: &str = "memref<!tile.mbarrier, #tile.shared>";
+pub const BAR: &str = "memref<!tile.mbarrier, #tile.shared>";
 
-fn expect(bytes: usize) -> String {
+pub fn expect(bytes: usize) -> String {
     format!(
         "    %n = arith.constant {bytes} : i32
     tile.mbarrier.arrive_expect_tx %bar[], %n : {BAR}\n"
@@ -325,10 +325,7 @@ fn blocks_of_a_cluster_send_and_add_to_each_other() {
   CLUSTER
 }}"
         );
-        let source = source.replace(
-            "CLUSTER",
-            "nvvm.cluster.arrive {aligned}\n  nvvm.cluster.wait {aligned}",
-        );
+        let source = source.replace("CLUSTER", "tile.cluster.arrive aligned\n  tile.cluster.wait aligned");
         let values = [
             array(DType::I32, &[128], |i| i as f64),
             array(DType::I32, &[128], |_| -1.0),

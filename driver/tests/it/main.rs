@@ -3,6 +3,7 @@
 //!
 //! By default a selection runs. `GIRIH_TEST_ALL=1 cargo test -p girih --test it` runs every combination.
 mod copies;
+mod copies_formats;
 mod flow;
 mod memory;
 mod roles;

@@ -473,8 +473,9 @@ impl<'a> Walker<'a> {
             }
             q[d] = i64::from(lower[k]) + shift;
         }
+        // Images are stepped over too, as an H200 does.
         let n = q.len() - 1;
-        q[n] += 1;
+        q[n] += i64::from(self.map.element_strides[n].max(1));
     }
 
     /// Pixels `order` of the walk along W, in shared memory one after the other.

@@ -3,7 +3,8 @@
 //! | formats | operations |
 //! |---|---|
 //! | u32, u64 | `add` (modulo), `min`, `max`, `and`, `or`, `xor`; u32 also `inc`, `dec` |
-//! | s32, s64 | `min`, `max`, `and`, `or`, `xor`; s32 also `add` |
+//! | s32 | `add`, `min`, `max`, `and`, `or`, `xor` |
+//! | s64 | `min`, `max`; an H200 takes the bitwise ones for an illegal instruction |
 //! | f16, bf16 | `add`: nearest even, denormals kept, NaN becomes 0x7fff. `min`, `max`: a NaN loses, two give 0x7fff, -0 < +0 |
 //! | f32, f32_ftz | `add`: nearest even, NaN becomes 0x7fffffff; with `ftz` denormal operands and sums become zero |
 use girih_core::tensor_map::Format;
@@ -88,9 +89,9 @@ impl Reduction {
             (R::Max, F::Bf16) => |d, s| extremum(d as u16, s as u16, 0x7f80, true),
             (R::Inc, F::U32) => |d, s| if d >= s { 0 } else { d + 1 },
             (R::Dec, F::U32) => |d, s| if d == 0 || d > s { s } else { d - 1 },
-            (R::And, F::U32 | F::S32 | F::U64 | F::S64) => |d, s| d & s,
-            (R::Or, F::U32 | F::S32 | F::U64 | F::S64) => |d, s| d | s,
-            (R::Xor, F::U32 | F::S32 | F::U64 | F::S64) => |d, s| d ^ s,
+            (R::And, F::U32 | F::S32 | F::U64) => |d, s| d & s,
+            (R::Or, F::U32 | F::S32 | F::U64) => |d, s| d | s,
+            (R::Xor, F::U32 | F::S32 | F::U64) => |d, s| d ^ s,
             _ => return None,
         };
         Some(Reduction {
@@ -169,6 +170,7 @@ mod tests {
             (ReduceOp::Inc, Format::S32),
             (ReduceOp::Add, Format::U8),
             (ReduceOp::Xor, Format::F16),
+            (ReduceOp::Or, Format::S64),
         ] {
             assert!(Reduction::new(op, format).is_none(), "{} {}", op.name(), format.name());
         }

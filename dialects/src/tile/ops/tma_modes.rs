@@ -8,7 +8,7 @@ use super::{
     tma::CachePolicy,
     tma_rules::{Walk, no_negative_start, one_policy, store_rules, transfer, walks},
 };
-use girih_core::target::ReduceOp;
+use girih_core::{target::ReduceOp, tensor_map::Format};
 use girih_ir::{
     attr_enum,
     constraint::{F32, I16, I64 as POLICY, INDEX},
@@ -63,7 +63,7 @@ op! {
     /// | `add` | u32, s32, u64, f16, bf16, f32, f32_ftz |
     /// | `min` `max` | u32, s32, u64, s64, f16, bf16 |
     /// | `inc` `dec` | u32 |
-    /// | `and` `or` `xor` | 32 and 64 bits |
+    /// | `and` `or` `xor` | u32, s32, u64 |
     ///
     /// ```mlir
     /// tile.kernel @k(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(32) launch {
@@ -105,6 +105,9 @@ pub fn reduction_format<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, kind:
         let takes: Vec<_> = formats.iter().map(|f| f.name()).collect();
         let hint = match kind {
             ReduceOp::Inc | ReduceOp::Dec => "; write i32 with format = unsigned",
+            ReduceOp::And | ReduceOp::Or | ReduceOp::Xor if format == Format::S64 => {
+                "; write i64 with format = unsigned"
+            }
             _ => "",
         };
         let m = format!(

@@ -145,7 +145,8 @@ fn pixels(
                 let by = i64::from(map.element_strides[d]);
                 (c[d], steps) = wrapped(x[d] + shift, (lo + shift, hi + shift), by, steps);
             }
-            *c.last_mut().expect("a rank") += steps;
+            let images = i64::from(*map.element_strides.last().expect("a rank"));
+            *c.last_mut().expect("a rank") += steps * images;
             for (k, offset) in offsets.iter().enumerate() {
                 c[k + 1] += offset;
             }

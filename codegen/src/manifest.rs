@@ -7,16 +7,17 @@
 //! | `args(...)` of `tile.grid` | `tensor_maps`, and the last `params` |
 //! | `threads`, `cluster`, `shared_bytes` | `block`, `cluster`, `dynamic_shared_bytes` |
 //!
-//! The ABI: for each memref its address, then each dynamic size, then each dynamic stride; scalars as themselves; then the
-//! tensor maps.
+//! The ABI: for each memref its address, then each dynamic size, then each dynamic stride; scalars and tensor map arguments
+//! as themselves; then the tensor maps of the launch.
 use girih_core::{
     dtype::DType,
-    manifest::{Arg, Kernel, Manifest, Param, SCHEMA},
+    manifest::{Arg, Kernel, Manifest, MapForm, Param, SCHEMA},
     target::Target,
 };
 use girih_dialects::tile::{
     host::{self, HostMap},
     ops::kernel::Entry,
+    types::TensorMapType,
 };
 use girih_ir::{
     ext::{BlockExt, DYNAMIC},
@@ -117,6 +118,10 @@ fn map_alignment(maps: &[HostMap<'_, '_>], arg: usize) -> u64 {
 
 /// The logical argument; its parameters are appended to `params`.
 fn argument(arg: usize, t: Type<'_>, name: &str, alignment: u64, params: &mut Vec<Param>) -> Result<Arg, String> {
+    if let Some(map) = TensorMapType::of(t) {
+        params.push(Param::Map { arg });
+        return map_argument(map, name);
+    }
     let element = t.element_type().unwrap_or(t);
     let dtype = dtype(element).ok_or_else(|| format!("but a launcher knows no {element}"))?;
     if !t.is_memref_type() {
@@ -148,6 +153,32 @@ fn argument(arg: usize, t: Type<'_>, name: &str, alignment: u64, params: &mut Ve
         shape: fixed(shape, "size")?,
         strides: fixed(strides, "stride")?,
         align: dtype.bytes().max(alignment),
+    })
+}
+
+/// A tensor map that the caller makes; what its type says goes to the launcher.
+fn map_argument(map: TensorMapType<'_>, name: &str) -> Result<Arg, String> {
+    let format = map
+        .core_format()
+        .ok_or_else(|| "whose elements no tensor map holds".to_owned())?;
+    let element = map.tile().1;
+    let dtype = match format.is_sub_byte() {
+        true => DType::I8,
+        false => dtype(element).ok_or_else(|| format!("but a launcher knows no {element}"))?,
+    };
+    Ok(Arg::TensorMap {
+        name: name.to_owned(),
+        dtype,
+        form: MapForm {
+            format,
+            rank: map.dimensions(),
+            mode: map.core_mode(),
+            element_strides: map.traversal(),
+            interleave: map.core_interleave(),
+            swizzle: map.permutation(),
+            fill: map.core_fill(),
+            l2_promotion: map.core_l2(),
+        },
     })
 }
 

@@ -6,7 +6,7 @@ use girih_core::{
 use girih_runtime::{
     Program, Result,
     array::{Array, decode_f64},
-    launch::{HostValue, Memref, Prepared, Value},
+    launch::{HostValue, Prepared, on_device},
 };
 use serde::Serialize;
 use std::fmt;
@@ -120,24 +120,20 @@ impl<'d> Loaded<'d> {
         buffers: &mut Vec<Option<Buffer>>,
     ) -> Result<Vec<HostValue>> {
         let mut given = Vec::new();
-        for value in values {
-            match value {
-                HostValue::Scalar(scalar) => {
-                    buffers.push(None);
-                    given.push(Value::Scalar(*scalar));
-                }
+        for (arg, value) in values.iter().enumerate() {
+            let buffer = match value {
+                HostValue::Scalar(_) => None,
                 HostValue::Array(array) => {
                     let buffer = self.device.allocate(array.bytes().len())?;
                     buffers.push(Some(buffer));
                     self.device.write(buffer, 0, array.bytes())?;
-                    given.push(Value::Memref(Memref {
-                        dtype: array.dtype(),
-                        address: buffer.address + array.layout().offset_bytes(),
-                        shape: array.shape().to_vec(),
-                        strides: array.layout().strides().to_vec(),
-                    }));
+                    Some(buffer)
                 }
+            };
+            if buffer.is_none() {
+                buffers.push(None);
             }
+            given.push(on_device(kernel, arg, value, buffer)?);
         }
         let target = &self.program.manifest().target;
         let prepared = Prepared::new(kernel, target, &given, self.device)?;

@@ -27,6 +27,7 @@ use girih_dialects::tile::{
     verify::dimension_exists,
 };
 use girih_ir::{
+    ext::BlockExt,
     pass::{Pass, PassContext, PassInfo},
     prelude::*,
 };
@@ -124,6 +125,10 @@ fn verify<'c: 'a, 'a>(op: OperationRef<'c, 'a>, target: Target, errors: &mut Err
         }
     } else if let Some(kernel) = op.cast::<Kernel>() {
         verify_limits(kernel, target, errors);
+        let arguments = kernel.launch().entry().map(|b| b.argument_values()).unwrap_or_default();
+        for map in arguments.iter().filter_map(|v| TensorMapType::of(v.r#type())) {
+            verify_map(op, map, target, errors);
+        }
         errors.merge(host::launch(op, kernel.launch()));
     }
 }

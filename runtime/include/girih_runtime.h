@@ -51,8 +51,9 @@ typedef enum girih_dtype {
 } girih_dtype;
 
 typedef enum girih_kind {
-  GIRIH_MEMREF = 0, /* an array in device memory */
-  GIRIH_SCALAR = 1  /* a number */
+  GIRIH_MEMREF = 0,    /* an array in device memory */
+  GIRIH_SCALAR = 1,    /* a number */
+  GIRIH_TENSOR_MAP = 2 /* a CUtensorMap that the caller has encoded; nothing of it is checked */
 } girih_kind;
 
 /* A size or stride that is known only at run time, in girih_arg_info. */
@@ -69,7 +70,7 @@ typedef struct girih_arg_info {
   const char *name;  /* lives as long as the program */
   int32_t kind;      /* girih_kind */
   int32_t dtype;     /* girih_dtype */
-  int32_t rank;      /* 0 for a scalar */
+  int32_t rank;      /* 0 for a scalar, dimensions of the tensor for a tensor map */
   int32_t reserved;
   uint64_t alignment;              /* bytes, of the address */
   int64_t shape[GIRIH_MAX_RANK];   /* outermost first, or GIRIH_DYNAMIC */
@@ -80,7 +81,8 @@ typedef struct girih_arg_info {
 typedef struct girih_value {
   int32_t kind;  /* girih_kind */
   int32_t dtype; /* girih_dtype */
-  /* Memref: device address of the first element. Scalar: the value's bits, zero-extended. */
+  /* Memref: device address of the first element. Scalar: the value's bits, zero-extended. Tensor map: host address of its
+   * 128 bytes, read during the call only; dtype, rank and lists are not looked at. */
   uint64_t data;
   int32_t rank;  /* 0 for a scalar */
   int32_t reserved;

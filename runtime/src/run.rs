@@ -170,7 +170,7 @@ pub fn make_values(kernel: &Kernel, args: &[Named<Spec>], seed: u64) -> Result<V
     let specs = bind(kernel, named)?;
     let value = |(arg, spec): (&Arg, &Spec)| match (arg, spec.scalar()) {
         (Arg::Memref { shape, .. }, Some(scalar)) if !shape.is_empty() => Ok(HostValue::Scalar(scalar)),
-        (Arg::Scalar { .. }, Some(scalar)) => Ok(HostValue::Scalar(scalar)),
+        (Arg::Scalar { .. } | Arg::TensorMap { .. }, Some(scalar)) => Ok(HostValue::Scalar(scalar)),
         (
             Arg::Memref {
                 name, dtype, strides, ..
@@ -185,7 +185,7 @@ pub fn make_values(kernel: &Kernel, args: &[Named<Spec>], seed: u64) -> Result<V
             };
             spec.array(&place).map(HostValue::Array)
         }
-        (Arg::Scalar { name, dtype }, None) => {
+        (Arg::Scalar { name, dtype } | Arg::TensorMap { name, dtype, .. }, _) => {
             let place = Place {
                 name,
                 file_type: FileType::Exactly(*dtype),
@@ -216,7 +216,7 @@ pub fn run_and_judge(
 ) -> Result<Outcome> {
     let kernel = program.kernel(kernel)?;
     let position = |name: &str| {
-        let is_it = |arg: &Arg| matches!(arg, Arg::Memref { name: known, .. } if known == name);
+        let is_it = |arg: &Arg| arg.name() == name && !matches!(arg, Arg::Scalar { .. });
         kernel.args.iter().position(is_it).ok_or_else(|| {
             Error::Usage(format!(
                 "kernel `{}` has no array argument `{name}` to read back",

@@ -82,7 +82,7 @@ tile.kernel @k(%0: i32) threads(32) launch {
 
 // -----
 
-// expected-error@below {{argument 'A' is memref<4xf32>, but a kernel takes memrefs in #tile.global and numbers of 8 to 64 bits}}
+// expected-error@below {{argument 'A' is memref<4xf32>, but a kernel takes memrefs in #tile.global, tensor maps and numbers of 8 to 64 bits}}
 tile.kernel @k(%A: memref<4xf32>) threads(32) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -91,7 +91,7 @@ tile.kernel @k(%A: memref<4xf32>) threads(32) launch {
 
 // -----
 
-// expected-error@below {{argument 'n' is index, but a kernel takes memrefs in #tile.global and numbers of 8 to 64 bits}}
+// expected-error@below {{argument 'n' is index, but a kernel takes memrefs in #tile.global, tensor maps and numbers of 8 to 64 bits}}
 tile.kernel @k(%n: index) threads(32) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -378,4 +378,19 @@ tile.kernel @k(%A: memref<4294967296x4294967296xf32, #tile.global>) threads(32) 
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 } body {
+}
+
+// -----
+
+!map = !tile.tensor_map<4x16xf32>
+
+tile.kernel @k(%from: !map) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c2 = arith.constant 2 : index
+  %c0 = arith.constant 0 : index
+  %m = tile.alloc : memref<4x16xf32, #tile.shared>
+  // expected-error@below {{the innermost coordinate is 2 elements, 8 bytes, but must lie on 16 bytes (an illegal instruction on the GPU)}}
+  tile.tma.store %m, %from[%c0, %c2] : memref<4x16xf32, #tile.shared>, !map
 }

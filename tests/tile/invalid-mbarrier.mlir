@@ -10,7 +10,7 @@ func.func private @f(%g: memref<!tile.mbarrier, #tile.global>, %n: i32) {
 // -----
 
 func.func private @f(%f: memref<4xf32, #tile.shared>, %i: index) {
-  // expected-error@below {{operand #0 'barrier' must be a memref of !tile.mbarrier in #tile.shared, but is memref<4xf32, #tile.shared>}}
+  // expected-error@below {{operand #0 'barrier' must be a memref of !tile.mbarrier in #tile.shared or #tile.shared_cluster, but is memref<4xf32, #tile.shared>}}
   tile.mbarrier.arrive %f[%i] : memref<4xf32, #tile.shared>
   return
 }

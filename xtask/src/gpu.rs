@@ -199,6 +199,11 @@ pub fn run(args: &Args) -> Result<bool> {
             Ok(Tally::one(ok))
         },
     );
+    report.stage("copies", "drawn copies on the GPU and the simulator", || {
+        let mut suite = command::program(&diff_suite)?;
+        let (ok, _) = command::tee(suite.args(["--on", &pair, "--transfers", DRAWN_COPIES]))?;
+        Ok(Tally::one(ok))
+    });
     Ok(report.finish())
 }
 
@@ -262,6 +267,9 @@ struct Installation {
     /// Compares two devices on generated kernels.
     diff_suite: PathBuf,
 }
+
+/// Copies that are drawn; some ten seconds.
+const DRAWN_COPIES: &str = "4000";
 
 /// Name of the program that runs generated kernels on two devices.
 pub const DIFF_SUITE: &str = "girih-diff-suite";

@@ -52,6 +52,7 @@ impl Kernel {
                 Param::Pointer { arg } => self.expect_memref(&place, arg, None)?,
                 Param::Size { arg, dim } | Param::Stride { arg, dim } => self.expect_memref(&place, arg, Some(dim))?,
                 Param::Scalar { arg } => self.expect_scalar(&place, arg)?,
+                Param::Map { arg } => self.expect_map(&place, arg)?,
                 Param::TensorMap { map } => {
                     if map >= self.tensor_maps.len() {
                         let message = format!("tensor map {map} of {}", self.tensor_maps.len());
@@ -108,6 +109,7 @@ impl Kernel {
             }
             (Some(Arg::Memref { .. }), _) => return Ok(()),
             (Some(Arg::Scalar { .. }), _) => format!("argument {arg} is a scalar, expected a memref"),
+            (Some(Arg::TensorMap { .. }), _) => format!("argument {arg} is a tensor map, expected a memref"),
             (None, _) => format!("argument {arg} of {}", self.args.len()),
         };
         Err(inconsistent(self, place, message))
@@ -117,6 +119,16 @@ impl Kernel {
         let message = match self.args.get(arg) {
             Some(Arg::Scalar { .. }) => return Ok(()),
             Some(Arg::Memref { .. }) => format!("argument {arg} is a memref, expected a scalar"),
+            Some(Arg::TensorMap { .. }) => format!("argument {arg} is a tensor map, expected a scalar"),
+            None => format!("argument {arg} of {}", self.args.len()),
+        };
+        Err(inconsistent(self, place, message))
+    }
+
+    fn expect_map(&self, place: &str, arg: usize) -> Result<(), ManifestError> {
+        let message = match self.args.get(arg) {
+            Some(Arg::TensorMap { .. }) => return Ok(()),
+            Some(_) => format!("argument {arg} is no tensor map"),
             None => format!("argument {arg} of {}", self.args.len()),
         };
         Err(inconsistent(self, place, message))
@@ -171,6 +183,7 @@ mod tests {
         assert!(
             message(|k| k.grid[2] = Expr::Size { arg: 0, dim: 2 }).contains("dimension 2 of argument 0, which has 2")
         );
+        assert!(message(|k| k.params[0] = Param::Map { arg: 0 }).contains("argument 0 is no tensor map"));
         assert!(message(|k| k.grid[0] = Expr::Scalar { arg: 9 }).contains("argument 9 of 2"));
         assert!(message(|k| k.tensor_maps[0].element_strides = vec![1]).contains("does not fit rank 2"));
         assert!(message(|k| k.block[1] = 0).contains("has a zero"));

@@ -8,11 +8,13 @@
 //! | this file | the schema |
 //! | `eval` | evaluates [`Expr`] from the arguments, checked |
 //! | `template` | makes a tensor map from a [`TensorMapTemplate`] and the arguments |
+//! | `form` | makes a tensor map from a [`MapForm`] and an array |
 //! | `comment` | writes and reads the comment block |
 //! | `check` | finds references to what is not there |
 mod check;
 mod comment;
 mod eval;
+mod form;
 mod template;
 
 pub use check::DEEPEST;
@@ -92,13 +94,44 @@ pub enum Arg {
         /// Its type.
         dtype: DType,
     },
+    /// A tensor map that the caller has encoded, 128 bytes by value, taken as it is.
+    TensorMap {
+        /// Name in the source.
+        name: String,
+        /// Element type of the tensor in memory.
+        dtype: DType,
+        /// What the kernel was compiled for.
+        form: MapForm,
+    },
+}
+
+/// The fields of a tensor map that its type says; the tensor's address, sizes and strides are the caller's.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MapForm {
+    /// Element format.
+    pub format: Format,
+    /// Dimensions of the tensor.
+    pub rank: usize,
+    /// Tiled or im2col.
+    pub mode: crate::tensor_map::Mode,
+    /// Traversal strides, innermost dimension first.
+    pub element_strides: Vec<u32>,
+    /// Interleaved layout.
+    pub interleave: Interleave,
+    /// Swizzle.
+    pub swizzle: Swizzle,
+    /// Out-of-bounds fill.
+    pub fill: Fill,
+    /// L2 promotion.
+    pub l2_promotion: L2Promotion,
 }
 
 impl Arg {
     /// The argument's name in the source.
     pub fn name(&self) -> &str {
         match self {
-            Arg::Memref { name, .. } | Arg::Scalar { name, .. } => name,
+            Arg::Memref { name, .. } | Arg::Scalar { name, .. } | Arg::TensorMap { name, .. } => name,
         }
     }
 }
@@ -132,6 +165,11 @@ pub enum Param {
     },
     /// A scalar argument in its own type.
     Scalar {
+        /// Argument.
+        arg: usize,
+    },
+    /// The 128 bytes of a tensor map argument.
+    Map {
         /// Argument.
         arg: usize,
     },

@@ -120,6 +120,8 @@ ops! {
         "mbarrier.arrive.expect_tx.shared::cta.b64 %d1, [%r0], %r1;";
     MbarrierRemoteArrive "mbarrier.arrive on another block's barrier" [From90: 8 . 0] else "use one block for each tile":
         "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r0];";
+    MbarrierClusterScope "mbarrier operations of cluster scope" [From90: 8 . 0] else "use one block for each tile":
+        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p0, [%r0], %r1;";
     MbarrierRelaxed "relaxed mbarrier operations" [From90: 8 . 6] else "use the default, .release and .acquire":
         "mbarrier.arrive.relaxed.cta.shared::cta.b64 %d1, [%r0];";
 

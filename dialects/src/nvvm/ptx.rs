@@ -104,9 +104,12 @@ impl<'c> Emit<'c, '_> {
     pub fn elect(&self) -> V<'c> {
         self.value("nvvm.elect.sync", &[], self.int(1), &[])
     }
-    /// Waits until the phase of `parity` (`i1`) has completed: try_wait in a loop.
-    pub fn mbarrier_wait(&self, barrier: V<'c>, parity: V<'c>) {
-        let text = "{\n\t.reg .pred done;\n\tagain:\n\tmbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1;\n\t@!done bra again;\n\t}";
+    /// Waits until the phase of `parity` (`i1`) has completed, and acquires in the block or the cluster: try_wait in a loop.
+    pub fn mbarrier_wait(&self, barrier: V<'c>, parity: V<'c>, cluster: bool) {
+        let scope = if cluster { ".acquire.cluster" } else { "" };
+        let text = format!(
+            "{{\n\t.reg .pred done;\n\tagain:\n\tmbarrier.try_wait.parity{scope}.shared::cta.b64 done, [$0], $1;\n\t@!done bra again;\n\t}}"
+        );
         let inputs = [
             AsmOperand {
                 constraint: "r",
@@ -117,11 +120,19 @@ impl<'c> Emit<'c, '_> {
                 value: self.zext(parity, 32),
             },
         ];
-        self.inline_ptx(text, &[], &[], &inputs, true);
+        self.inline_ptx(&text, &[], &[], &inputs, true);
     }
-    /// Whether the phase of `parity` (`i1`) has completed.
-    pub fn mbarrier_test_wait(&self, barrier: V<'c>, parity: V<'c>) -> V<'c> {
-        let text = "{\n\t.reg .pred done;\n\tmbarrier.test_wait.parity.shared.b64 done, [$1], $2;\n\tselp.b32 $0, 1, 0, done;\n\t}";
+    /// Whether the phase of `parity` (`i1`) has completed; acquires in the block or the cluster.
+    pub fn mbarrier_test_wait(&self, barrier: V<'c>, parity: V<'c>, cluster: bool) -> V<'c> {
+        // The short spelling is that of targets before sm_90, which have no cluster.
+        let place = if cluster {
+            ".acquire.cluster.shared::cta"
+        } else {
+            ".shared"
+        };
+        let text = format!(
+            "{{\n\t.reg .pred done;\n\tmbarrier.test_wait.parity{place}.b64 done, [$1], $2;\n\tselp.b32 $0, 1, 0, done;\n\t}}"
+        );
         let inputs = [
             AsmOperand {
                 constraint: "r",
@@ -132,7 +143,7 @@ impl<'c> Emit<'c, '_> {
                 value: self.zext(parity, 32),
             },
         ];
-        let done = self.inline_ptx(text, &[("r", self.i32_type())], &[], &inputs, true)[0];
+        let done = self.inline_ptx(&text, &[("r", self.i32_type())], &[], &inputs, true)[0];
         self.cmp(Cmp::Ne, done, self.c32(0))
     }
     /// A tensor load in tile mode. The destination is named through `shared::cluster`, whose window contains the block's:

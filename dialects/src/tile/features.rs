@@ -2,7 +2,7 @@
 //! has. `tile-verify-target` holds the rows against [`girih_core::target`].
 use super::{
     ops::{
-        bulk, index, kernel, mbarrier, memory, part, reduce, rows, scan, shape, sync,
+        bulk, cluster, index, kernel, mbarrier, memory, part, reduce, rows, scan, shape, sync,
         tensormap_device::{self, MapField},
         tma::{self, CopySpace, TmaLoad, TmaStore},
         tma_apply, tma_copy,
@@ -10,6 +10,7 @@ use super::{
         value,
         wgmma::{self, Wgmma},
     },
+    spaces::is_shared_cluster,
     types::{MapMode, TensorMapType},
 };
 use girih_core::{
@@ -33,6 +34,9 @@ pub enum Needs {
 const fn one(op: Op) -> Feature {
     Feature::Op(op)
 }
+
+/// Clusters, with their special registers and their barrier.
+const CLUSTERS: &[Feature] = &[one(Op::ClusterBarrier)];
 
 /// Op names with what they need.
 pub const ROWS: &[(&str, Needs)] = &[
@@ -100,7 +104,7 @@ pub const ROWS: &[(&str, Needs)] = &[
     (tensormap_device::GlobalAddress::DEF.name, Needs::Nothing),
     (mbarrier::Init::DEF.name, Needs::Fixed(&[one(Op::MbarrierInit)])),
     (mbarrier::Inval::DEF.name, Needs::Fixed(&[one(Op::MbarrierInit)])),
-    (mbarrier::Arrive::DEF.name, Needs::Fixed(&[one(Op::MbarrierInit)])),
+    (mbarrier::Arrive::DEF.name, Needs::By(arrive)),
     (
         mbarrier::ArriveExpectTx::DEF.name,
         Needs::Fixed(&[one(Op::MbarrierTransactions)]),
@@ -109,8 +113,15 @@ pub const ROWS: &[(&str, Needs)] = &[
         mbarrier::ExpectTx::DEF.name,
         Needs::Fixed(&[one(Op::MbarrierTransactions)]),
     ),
-    (mbarrier::TestWait::DEF.name, Needs::Fixed(&[one(Op::MbarrierParity)])),
-    (mbarrier::Wait::DEF.name, Needs::Fixed(&[one(Op::MbarrierTryWait)])),
+    (mbarrier::TestWait::DEF.name, Needs::By(test_wait)),
+    (mbarrier::Wait::DEF.name, Needs::By(wait)),
+    (cluster::ClusterRank::DEF.name, Needs::Fixed(CLUSTERS)),
+    (cluster::ClusterSize::DEF.name, Needs::Fixed(CLUSTERS)),
+    (cluster::ClusterBlockId::DEF.name, Needs::Fixed(CLUSTERS)),
+    (cluster::ClusterDim::DEF.name, Needs::Fixed(CLUSTERS)),
+    (cluster::ClusterId::DEF.name, Needs::Fixed(CLUSTERS)),
+    (cluster::ClusterArrive::DEF.name, Needs::Fixed(CLUSTERS)),
+    (cluster::ClusterWait::DEF.name, Needs::Fixed(CLUSTERS)),
     (wgmma::Wgmma::DEF.name, Needs::By(product)),
     (wgmma::Fence::DEF.name, Needs::Fixed(&[one(Op::Wgmma)])),
     (wgmma::Commit::DEF.name, Needs::Fixed(&[one(Op::Wgmma)])),
@@ -136,6 +147,29 @@ pub const ROWS: &[(&str, Needs)] = &[
     ("arith.extf", Needs::By(conversion)),
     ("arith.truncf", Needs::By(conversion)),
 ];
+
+fn arrive(op: OperationRef<'_, '_>) -> Vec<Feature> {
+    let arrive = mbarrier::Arrive::from_op(op);
+    vec![one(match is_shared_cluster(arrive.barrier().r#type()) {
+        true => Op::MbarrierRemoteArrive,
+        false if arrive.cluster() => Op::MbarrierClusterScope,
+        false => Op::MbarrierInit,
+    })]
+}
+
+fn test_wait(op: OperationRef<'_, '_>) -> Vec<Feature> {
+    match mbarrier::TestWait::from_op(op).cluster() {
+        true => vec![one(Op::MbarrierParity), one(Op::MbarrierClusterScope)],
+        false => vec![one(Op::MbarrierParity)],
+    }
+}
+
+fn wait(op: OperationRef<'_, '_>) -> Vec<Feature> {
+    match mbarrier::Wait::from_op(op).cluster() {
+        true => vec![one(Op::MbarrierTryWait), one(Op::MbarrierClusterScope)],
+        false => vec![one(Op::MbarrierTryWait)],
+    }
+}
 
 /// What an op asks of its target. An op without a row asks nothing.
 pub fn features(op: OperationRef<'_, '_>) -> Vec<Feature> {

@@ -24,6 +24,7 @@
 //! | [`ops::bulk`] | copies of contiguous bytes |
 //! | [`ops::tensormap_device`] | tensor maps that the device makes |
 //! | [`ops::mbarrier`] | barriers in shared memory |
+//! | [`ops::cluster`] | clusters of blocks |
 //! | [`ops::wgmma`] | warpgroup matrix products |
 //! | [`ops::sync`] | barriers and fences |
 //! | [`features`] | what each op asks of a target |
@@ -39,8 +40,8 @@ pub mod verify;
 
 use girih_ir::{dialect::Dialect, prelude::*};
 use ops::{
-    bulk, index, kernel, mbarrier, memory, part, reduce, rows, scan, shape, sync, tensormap_device, tma, tma_apply,
-    tma_copy, tma_modes, value, wgmma,
+    bulk, cluster, index, kernel, mbarrier, memory, part, reduce, rows, scan, shape, sync, tensormap_device, tma,
+    tma_apply, tma_copy, tma_modes, value, wgmma,
 };
 
 /// The dialect, to be registered.
@@ -94,6 +95,13 @@ pub static TILE: Dialect = Dialect {
         mbarrier::ExpectTx::REGISTRATION,
         mbarrier::TestWait::REGISTRATION,
         mbarrier::Wait::REGISTRATION,
+        cluster::ClusterRank::REGISTRATION,
+        cluster::ClusterSize::REGISTRATION,
+        cluster::ClusterBlockId::REGISTRATION,
+        cluster::ClusterDim::REGISTRATION,
+        cluster::ClusterId::REGISTRATION,
+        cluster::ClusterArrive::REGISTRATION,
+        cluster::ClusterWait::REGISTRATION,
         wgmma::Wgmma::REGISTRATION,
         wgmma::Fence::REGISTRATION,
         wgmma::Commit::REGISTRATION,

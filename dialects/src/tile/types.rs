@@ -373,6 +373,14 @@ pub const TENSOR_MAP: Constraint = Constraint::new("a !tile.tensor_map", |t| Ten
 pub const MBARRIERS: Constraint = Constraint::new("a memref of !tile.mbarrier in #tile.shared", |t| {
     shared_of(t).is_some() && t.element_type().is_some_and(|e| MBarrierType::of(e).is_some())
 });
+/// Mbarriers of this block or of another.
+pub const ANY_MBARRIERS: Constraint = Constraint::new(
+    "a memref of !tile.mbarrier in #tile.shared or #tile.shared_cluster",
+    |t| {
+        let shared = shared_of(t).is_some() || is_shared_cluster(t);
+        shared && t.element_type().is_some_and(|e| MBarrierType::of(e).is_some())
+    },
+);
 /// Mbarriers of another block of the cluster.
 pub const REMOTE_MBARRIERS: Constraint = Constraint::new("a memref of !tile.mbarrier in #tile.shared_cluster", |t| {
     is_shared_cluster(t) && t.element_type().is_some_and(|e| MBarrierType::of(e).is_some())

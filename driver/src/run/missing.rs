@@ -55,6 +55,13 @@ fn sentence(kernel: &Kernel, arg: &Arg) -> String {
                 "kernel `{kernel}`, argument {name}: a number of type {dtype} is missing; give --arg {name}={dtype}:{example}"
             )
         }
+        Arg::TensorMap { dtype, form, .. } => {
+            let sizes = vec![EXAMPLE_SIZE.to_string(); form.rank].join(",");
+            format!(
+                "kernel `{kernel}`, argument {name}: a tensor map is missing; give the array that it is to be made of, for \
+                 instance --arg {name}=randn:{dtype}[{sizes}]"
+            )
+        }
         Arg::Memref { dtype, shape, .. } => {
             let sizes = |open: &dyn Fn() -> String| {
                 let size = |size: &Option<u64>| size.map_or_else(open, |size| size.to_string());

@@ -6,7 +6,8 @@ use girih_dialects::{
 };
 use girih_ir::{conversion::Conversion, op::OpView, prelude::*};
 
-fn dim(d: Dim) -> &'static str {
+/// PTX's letter of a dimension.
+pub(super) fn dim(d: Dim) -> &'static str {
     d.spelling()
 }
 

@@ -8,7 +8,7 @@ use girih_dialects::{
             memory::{Alloc, Slab, contiguous},
             part::Part,
         },
-        spaces::{is_global, shared_of},
+        spaces::{is_global, is_shared_cluster, shared_of},
         verify::{element_bits, memref_bytes},
     },
 };
@@ -118,7 +118,7 @@ fn indices<'c>(operands: &Operands<'c, '_>, from: usize) -> Vec<V<'c>> {
 }
 
 fn ours(t: Type<'_>) -> bool {
-    is_global(t) || shared_of(t).is_some()
+    is_global(t) || shared_of(t).is_some() || is_shared_cluster(t)
 }
 
 /// Lowers the family.

@@ -27,6 +27,7 @@
 //! past the kernel's shared memory, functions that are no instructions (`math.log`), and ops on laid-out tensors that are not
 //! elementwise. *Numbers* stay what they are: no reassociation, no contraction.
 mod bulk;
+mod cluster;
 mod distributed;
 mod elementwise;
 mod fragment;
@@ -105,6 +106,7 @@ impl Pass for ConvertTileToNvvm {
         mbarrier::patterns(c);
         tma::patterns(c);
         bulk::patterns(c);
+        cluster::patterns(c);
         wgmma::patterns(c);
         sync::patterns(c);
         roles::patterns(c);

@@ -1,9 +1,11 @@
 //! What must be told before anything is lowered, because later its place in the source is lost or LLVM gives up.
 use super::elementwise::moved;
+use girih_core::tensor_map::Swizzle;
 use girih_dialects::tile::{
     distribution::Distribution,
     layouts::is_laid_out,
-    ops::{kernel::Kernel, memory::Alloc},
+    ops::{bulk::Remote, kernel::Kernel, memory::Alloc},
+    spaces::{is_shared_cluster, shared_of},
     verify::{enclosing, memref_bytes, role_of},
 };
 use girih_ir::{op::OpView, prelude::*};
@@ -31,6 +33,7 @@ pub fn check(kernel: Kernel<'_, '_>) -> Res {
             );
             errors.op(&op, m);
         }
+        remote_element(op, &mut errors);
         let on_host = matches!(enclosing::<Kernel>(op), Some((_, 0)));
         if let Some(remedy) = no_way_down(op).filter(|_| !on_host) {
             errors.op(&op, remedy);
@@ -94,6 +97,37 @@ fn is_byte_float_arithmetic(op: OperationRef<'_, '_>) -> bool {
             .map(|v| v.r#type())
             .chain(op.result_types())
             .any(byte_float)
+}
+
+/// Single elements of another block's shared memory lie as they are only where nothing permutes them, which the type of such
+/// memory does not say: it must be seen where it comes from.
+fn remote_element<'c>(op: OperationRef<'c, '_>, errors: &mut Errors) {
+    let memory = match (op.full_name(), &op.operand_values()[..]) {
+        ("memref.load", [memory, ..]) | ("memref.store", [_, memory, ..]) => *memory,
+        _ => return,
+    };
+    if !is_shared_cluster(memory.r#type()) {
+        return;
+    }
+    let source = memory
+        .defining_op()
+        .and_then(|op| op.cast::<Remote>())
+        .map(|r| r.source());
+    match source.and_then(|source| shared_of(source.r#type())) {
+        None => errors.op(
+            &op,
+            "reaches another block's shared memory, but not through a tile.remote in the same kernel; use its result directly",
+        ),
+        Some(space) if space.mode() != Swizzle::None => errors.op(
+            &op,
+            format!(
+                "reaches elements of another block's memory that has swizzle {}; copy it with tile.bulk.send and read the \
+                 copy, or leave the swizzle out",
+                space.swizzle()
+            ),
+        ),
+        Some(_) => {}
+    }
 }
 
 /// Why an op in a kernel cannot be lowered, and what to write instead; `None` where it can. Launch regions have rules of

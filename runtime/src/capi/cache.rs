@@ -121,6 +121,15 @@ unsafe fn write_key(key: &mut Vec<u64>, context: u64, kernel: usize, values: &[g
         let head = u64::from(value.kind as u32) << 32 | u64::from(value.dtype as u32);
         key.extend([head, value.data, shape.len() as u64]);
         key.extend(shape.iter().chain(strides).map(|&n| n as u64));
+        // A tensor map is its bytes, wherever they lie.
+        // SAFETY: the caller's promise.
+        if let Some(bytes) = unsafe { value.tensor_map(i) }? {
+            key.extend(
+                bytes
+                    .chunks_exact(8)
+                    .map(|word| word.iter().fold(0, |n, byte| n << 8 | u64::from(*byte))),
+            );
+        }
     }
     Ok(())
 }

@@ -1,6 +1,9 @@
 //! The C interface called as C calls it, on a machine without a GPU.
 use super::*;
-use crate::testing::gemm_ptx;
+use crate::{
+    launch::{Map, Value},
+    testing::gemm_ptx,
+};
 use girih_core::dtype::DType;
 use pretty_assertions::assert_eq;
 
@@ -108,7 +111,7 @@ fn arguments_are_checked_before_the_device_is_asked() {
         };
         let invalid = |text: &str| (Status::InvalidCall, text.to_owned());
         assert_eq!(changed(|a| a.dtype = 12), invalid("value 0: 12 is no girih_dtype"));
-        assert_eq!(changed(|a| a.kind = 2), invalid("value 0: 2 is no girih_kind"));
+        assert_eq!(changed(|a| a.kind = 3), invalid("value 0: 3 is no girih_kind"));
         assert_eq!(
             changed(|a| a.rank = -1),
             invalid("value 0: rank = -1, but 0 to 8 are allowed")
@@ -185,5 +188,27 @@ fn the_header_and_the_library_have_the_same_numbers() {
     let functions = include_str!("mod.rs").split("extern \"C\" fn ").skip(1);
     for name in functions.filter_map(|rest| rest.split('(').next()) {
         assert!(header.contains(&format!("{name}(")), "{name} is not in the header");
+    }
+}
+
+#[test]
+fn a_tensor_map_is_its_128_bytes_wherever_they_lie() {
+    let bytes: [u8; 128] = std::array::from_fn(|i| i as u8);
+    let value = |data: u64| girih_value {
+        kind: 2,
+        dtype: -1,
+        data,
+        rank: -1,
+        reserved: 0,
+        shape: std::ptr::null(),
+        strides: std::ptr::null(),
+    };
+    // SAFETY: the bytes live, and null is allowed.
+    unsafe {
+        let decoded = types::decode(&[value(bytes.as_ptr() as u64)]).expect("a map");
+        assert_eq!(decoded, [Value::Map(Box::new(Map::Bytes(bytes)))]);
+        let null = [value(0)];
+        assert_eq!(guard(|| types::decode(&null).map(drop)), Status::InvalidCall);
+        assert_eq!(last_error(), "value 0: the address of the tensor map is null");
     }
 }

@@ -1,7 +1,7 @@
 //! The structures of the header, and their way into the runtime's own.
 use super::error::Failure;
 use crate::{
-    launch::{Memref, Value},
+    launch::{Map, Memref, Value},
     spec::Scalar,
 };
 use girih_core::{dtype::DType, manifest::Arg};
@@ -13,9 +13,12 @@ pub(super) const ABI_VERSION: u32 = 1;
 pub(super) const MAX_RANK: usize = 8;
 /// `GIRIH_DYNAMIC`.
 const DYNAMIC: i64 = i64::MIN;
-/// `GIRIH_MEMREF` and `GIRIH_SCALAR`.
+/// `GIRIH_MEMREF`, `GIRIH_SCALAR` and `GIRIH_TENSOR_MAP`.
 const MEMREF: i32 = 0;
 const SCALAR: i32 = 1;
+const TENSOR_MAP: i32 = 2;
+/// `GIRIH_TENSOR_MAP_BYTES`.
+const TENSOR_MAP_BYTES: usize = 128;
 
 /// `girih_status`.
 #[repr(C)]
@@ -89,6 +92,10 @@ pub(super) fn arg_info(arg: &Arg, name: *const c_char) -> Result<girih_arg_info,
             info.dtype = dtype_code(*dtype);
             info.alignment = dtype.bytes();
         }
+        Arg::TensorMap { dtype, form, .. } => {
+            (info.kind, info.dtype, info.rank) = (TENSOR_MAP, dtype_code(*dtype), form.rank as i32);
+            info.alignment = 1;
+        }
         Arg::Memref {
             dtype,
             shape,
@@ -139,11 +146,30 @@ pub(super) unsafe fn values<'a>(values: *const girih_value, count: usize) -> Res
 }
 
 impl girih_value {
+    /// The bytes of a tensor map; `None` for other kinds.
+    ///
+    /// # Safety
+    /// The data of a tensor map points to 128 readable bytes, or is null.
+    pub(super) unsafe fn tensor_map(&self, argument: usize) -> Result<Option<[u8; TENSOR_MAP_BYTES]>, Failure> {
+        if self.kind != TENSOR_MAP {
+            return Ok(None);
+        }
+        let bytes = self.data as *const [u8; TENSOR_MAP_BYTES];
+        if bytes.is_null() {
+            return Err(invalid(argument, "the address of the tensor map is null"));
+        }
+        // SAFETY: not null, and readable by the caller's promise.
+        Ok(Some(unsafe { *bytes }))
+    }
+
     /// Sizes and strides of value `argument`.
     ///
     /// # Safety
     /// The lists are as long as the rank says, or null.
     pub(super) unsafe fn lists(&self, argument: usize) -> Result<(&[i64], &[i64]), Failure> {
+        if self.kind == TENSOR_MAP {
+            return Ok((&[], &[]));
+        }
         let rank = match usize::try_from(self.rank) {
             Ok(rank) if rank <= MAX_RANK => rank,
             _ => {
@@ -153,7 +179,7 @@ impl girih_value {
                 ));
             }
         };
-        if rank == 0 || self.kind == SCALAR {
+        if rank == 0 || self.kind != MEMREF {
             return Ok((&[], &[]));
         }
         if self.shape.is_null() || self.strides.is_null() {
@@ -175,7 +201,10 @@ pub(super) unsafe fn decode(values: &[girih_value]) -> Result<Vec<Value>, Failur
     let mut out = Vec::with_capacity(values.len());
     for (i, value) in values.iter().enumerate() {
         let unknown = || invalid(i, &format!("{} is no girih_dtype", value.dtype));
-        let dtype = dtype_of(value.dtype).ok_or_else(unknown)?;
+        let dtype = match value.kind {
+            TENSOR_MAP => DType::I8,
+            _ => dtype_of(value.dtype).ok_or_else(unknown)?,
+        };
         // SAFETY: the caller's promise.
         let (shape, strides) = unsafe { value.lists(i) }?;
         let unsigned = |what: &str, list: &[i64]| {
@@ -197,6 +226,11 @@ pub(super) unsafe fn decode(values: &[girih_value]) -> Result<Vec<Value>, Failur
                     bits: value.data & mask,
                 })
             }
+            // SAFETY: the caller's promise.
+            TENSOR_MAP => match unsafe { value.tensor_map(i) }? {
+                Some(bytes) => Value::Map(Box::new(Map::Bytes(bytes))),
+                None => return Err(invalid(i, "a tensor map is expected")),
+            },
             other => return Err(invalid(i, &format!("{other} is no girih_kind"))),
         });
     }

@@ -1,4 +1,5 @@
 //! Values of logical arguments, and every rule that one must keep before the kernel may see it.
+use super::maps;
 use crate::{
     error::{Error, Problem, Result},
     spec::Scalar,
@@ -6,6 +7,7 @@ use crate::{
 use girih_core::{
     dtype::DType,
     manifest::{Arg, Env, Kernel, Param},
+    tensor_map::TensorMap,
 };
 
 /// An array in the device's memory.
@@ -21,6 +23,15 @@ pub struct Memref {
     pub strides: Vec<u64>,
 }
 
+/// A tensor map that a caller makes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Map {
+    /// Encoded for the device by whoever gives it. Nothing of it is checked.
+    Bytes([u8; 128]),
+    /// Fields, checked by the driver's rules and encoded at launch; `None` for an empty tensor, which has no map.
+    Fields(Option<TensorMap>),
+}
+
 /// The value of one argument.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
@@ -28,6 +39,8 @@ pub enum Value {
     Memref(Memref),
     /// A number.
     Scalar(Scalar),
+    /// A tensor map.
+    Map(Box<Map>),
 }
 
 /// Values as the manifest's expressions see them. [`check`] must have accepted them: sizes and strides fit i64.
@@ -37,7 +50,7 @@ impl Arguments<'_> {
     fn memref(&self, arg: usize) -> Option<&Memref> {
         match self.0.get(arg)? {
             Value::Memref(memref) => Some(memref),
-            Value::Scalar(_) => None,
+            Value::Scalar(_) | Value::Map(_) => None,
         }
     }
 }
@@ -72,15 +85,15 @@ pub(super) fn parameter_bytes(param: &Param, values: &[Value]) -> Option<Vec<u8>
         Param::Stride { arg, dim } => env.stride(arg, dim)?.to_le_bytes().to_vec(),
         Param::Scalar { arg } => match values.get(arg)? {
             Value::Scalar(scalar) => scalar.to_bytes(),
-            Value::Memref(_) => return None,
+            Value::Memref(_) | Value::Map(_) => return None,
         },
-        Param::TensorMap { .. } => return None,
+        Param::TensorMap { .. } | Param::Map { .. } => return None,
     };
     Some(bytes)
 }
 
 /// Checks every argument and reports every problem.
-pub(super) fn check(kernel: &Kernel, values: &[Value]) -> Result<()> {
+pub(super) fn check(kernel: &Kernel, target: &str, values: &[Value]) -> Result<()> {
     if values.len() != kernel.args.len() {
         let names: Vec<_> = kernel.args.iter().map(Arg::name).collect();
         return Err(Error::Launch {
@@ -127,11 +140,32 @@ pub(super) fn check(kernel: &Kernel, values: &[Value]) -> Result<()> {
                 report(format!("a number of type {dtype} is expected, found {}", scalar.dtype));
             }
             (Arg::Scalar { .. }, Value::Scalar(_)) => {}
-            (Arg::Memref { dtype, .. }, Value::Scalar(_)) => {
-                report(format!("an array of {dtype} is expected, found a number"));
+            (Arg::TensorMap { form, .. }, Value::Map(map)) => {
+                if let Map::Fields(Some(map)) = &**map {
+                    for violation in maps::violations(map, target) {
+                        report(format!("the tensor map has {violation}"));
+                    }
+                    if map.rank() != form.rank || map.mode != form.mode || map.swizzle != form.swizzle {
+                        report(format!(
+                            "a tensor map of {} dimensions, {:?}, swizzle {} is expected, found {} dimensions, {:?}, swizzle {}",
+                            form.rank,
+                            form.mode,
+                            form.swizzle.name(),
+                            map.rank(),
+                            map.mode,
+                            map.swizzle.name()
+                        ));
+                    }
+                }
             }
-            (Arg::Scalar { dtype, .. }, Value::Memref(_)) => {
-                report(format!("a number of type {dtype} is expected, found an array"));
+            (Arg::Memref { dtype, .. }, other) => {
+                report(format!("an array of {dtype} is expected, found {}", kind(other)));
+            }
+            (Arg::Scalar { dtype, .. }, other) => {
+                report(format!("a number of type {dtype} is expected, found {}", kind(other)));
+            }
+            (Arg::TensorMap { .. }, other) => {
+                report(format!("a tensor map is expected, found {}", kind(other)));
             }
         }
     }
@@ -142,6 +176,14 @@ pub(super) fn check(kernel: &Kernel, values: &[Value]) -> Result<()> {
             kernel: kernel.name.clone(),
             problems,
         })
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Memref(_) => "an array",
+        Value::Scalar(_) => "a number",
+        Value::Map(_) => "a tensor map",
     }
 }
 

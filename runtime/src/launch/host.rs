@@ -1,5 +1,5 @@
 //! Launches on arrays in host memory: copied to the device before, and back on request.
-use super::{Memref, Plan, Prepared, Value};
+use super::{Map, Memref, Plan, Prepared, Value};
 use crate::{
     array::Array,
     error::{Error, Problem, Result},
@@ -14,7 +14,7 @@ use girih_core::{
 /// The value of one argument in host memory.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HostValue {
-    /// An array.
+    /// An array; for a tensor map argument the one that the map is made of, in the form that the kernel wants.
     Array(Array),
     /// A number.
     Scalar(Scalar),
@@ -71,6 +71,7 @@ impl<'d> Session<'d> {
         program.check_target(&device.target())?;
         // Every rule depends on an address only through its low bits, which an aligned stand-in shares with a buffer.
         let stand_ins = device_values(
+            kernel,
             values,
             &vec![
                 Some(Buffer {
@@ -79,7 +80,7 @@ impl<'d> Session<'d> {
                 });
                 values.len()
             ],
-        );
+        )?;
         Plan::new(kernel, target, &stand_ins)?;
         let empty = Prepared {
             kernel: String::new(),
@@ -105,7 +106,7 @@ impl<'d> Session<'d> {
             session.buffers.push(Some(buffer));
             session.device.write(buffer, 0, array.bytes())?;
         }
-        let values = device_values(values, &session.buffers);
+        let values = device_values(kernel, values, &session.buffers)?;
         session.prepared = Prepared::new(kernel, target, &values, session.device)?;
         Ok(session)
     }
@@ -164,15 +165,41 @@ impl Drop for Session<'_> {
     }
 }
 
-fn device_values(values: &[HostValue], buffers: &[Option<Buffer>]) -> Vec<Value> {
-    let convert = |(value, buffer): (&HostValue, &Option<Buffer>)| match value {
-        HostValue::Scalar(scalar) => Value::Scalar(*scalar),
-        HostValue::Array(array) => Value::Memref(Memref {
-            dtype: array.dtype(),
-            address: buffer.map_or(0, |b| b.address) + array.layout().offset_bytes(),
-            shape: array.shape().to_vec(),
-            strides: array.layout().strides().to_vec(),
-        }),
+/// What the kernel gets for a value whose array, if it is one, has been copied to `buffer`.
+///
+/// The error is that of an array that no tensor map of the argument's form can have.
+pub fn on_device(kernel: &Kernel, arg: usize, value: &HostValue, buffer: Option<Buffer>) -> Result<Value> {
+    let array = match value {
+        HostValue::Scalar(scalar) => return Ok(Value::Scalar(*scalar)),
+        HostValue::Array(array) => array,
     };
-    values.iter().zip(buffers).map(convert).collect()
+    let address = buffer.map_or(0, |b| b.address) + array.layout().offset_bytes();
+    let (shape, strides) = (array.shape(), array.layout().strides());
+    let Some(Arg::TensorMap { name, dtype, form }) = kernel.args.get(arg) else {
+        return Ok(Value::Memref(Memref {
+            dtype: array.dtype(),
+            address,
+            shape: shape.to_vec(),
+            strides: strides.to_vec(),
+        }));
+    };
+    let same = dtype.bytes() == array.dtype().bytes();
+    let message = match form.map_of(address, shape, strides) {
+        Ok(map) if same => return Ok(Value::Map(Box::new(Map::Fields(map)))),
+        Ok(_) => format!("elements of type {dtype} are expected, found {}", array.dtype()),
+        Err(message) => message,
+    };
+    Err(Error::Arguments {
+        kernel: kernel.name.clone(),
+        problems: vec![Problem {
+            argument: name.clone(),
+            message,
+        }],
+    })
+}
+
+fn device_values(kernel: &Kernel, values: &[HostValue], buffers: &[Option<Buffer>]) -> Result<Vec<Value>> {
+    let both = values.iter().zip(buffers).enumerate();
+    both.map(|(arg, (value, buffer))| on_device(kernel, arg, value, *buffer))
+        .collect()
 }

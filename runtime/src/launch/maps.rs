@@ -17,6 +17,11 @@ fn caps(target: &str) -> Caps {
     }
 }
 
+/// The rules that the driver of a target would refuse a map for.
+pub(super) fn violations(map: &TensorMap, target: &str) -> Vec<Violation> {
+    map.validate(&caps(target)).err().unwrap_or_default()
+}
+
 /// The maps in the manifest's order, `None` for a tensor with an empty dimension. Reports every broken rule of all maps.
 pub(super) fn instantiate(kernel: &Kernel, target: &str, env: &Arguments<'_>) -> Result<Vec<Option<TensorMap>>> {
     let caps = caps(target);

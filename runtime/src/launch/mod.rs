@@ -7,8 +7,8 @@ mod arguments;
 mod host;
 mod maps;
 
-pub use arguments::{Memref, Value};
-pub use host::{HostValue, Session, bind};
+pub use arguments::{Map, Memref, Value};
+pub use host::{HostValue, Session, bind, on_device};
 
 use crate::error::{Error, Result};
 use girih_core::{
@@ -38,7 +38,7 @@ pub struct Plan<'a> {
 impl<'a> Plan<'a> {
     /// Checks `values`, in the order of the kernel's arguments, against the kernel; `target` is the manifest's.
     pub fn new(kernel: &'a Kernel, target: &str, values: &'a [Value]) -> Result<Self> {
-        arguments::check(kernel, values)?;
+        arguments::check(kernel, target, values)?;
         check_shape(kernel, target)?;
         let env = arguments::Arguments(values);
         let grid = grid(kernel, &env)?;
@@ -70,8 +70,19 @@ impl<'a> Plan<'a> {
         let params = if self.is_empty() {
             Vec::new()
         } else {
+            let mut given = Vec::with_capacity(self.values.len());
+            for value in self.values {
+                given.push(match value {
+                    Value::Map(map) => Some(match &**map {
+                        Map::Bytes(bytes) => *bytes,
+                        Map::Fields(map) => map.as_ref().map_or(Ok([0; 128]), &encode)?,
+                    }),
+                    Value::Memref(_) | Value::Scalar(_) => None,
+                });
+            }
             let bytes = |param: &Param| match *param {
                 Param::TensorMap { map } => encoded.get(map).map(|bytes| bytes.to_vec()),
+                Param::Map { arg } => given.get(arg)?.map(|bytes| bytes.to_vec()),
                 ref plain => arguments::parameter_bytes(plain, self.values),
             };
             self.kernel

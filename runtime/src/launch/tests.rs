@@ -8,7 +8,8 @@ use crate::{
 };
 use girih_core::{
     dtype::DType,
-    manifest::{Arg, Expr},
+    manifest::{Arg, Expr, MapForm},
+    tensor_map::Swizzle,
 };
 use pretty_assertions::assert_eq;
 
@@ -97,6 +98,73 @@ fn tensor_maps_get_the_values_of_their_arguments() {
     assert_eq!(
         maps,
         [(0x1000, vec![128, 512], vec![256]), (0x1000, vec![128, 256], vec![256])]
+    );
+}
+
+/// The kernel with A's map as an argument of its own, which the caller makes.
+fn with_map_argument() -> Kernel {
+    let manifest = gemm_manifest();
+    let mut kernel = manifest.kernels[0].clone();
+    let template = kernel.tensor_maps[0].clone();
+    kernel.args.push(Arg::TensorMap {
+        name: "m".into(),
+        dtype: DType::Bf16,
+        form: MapForm {
+            format: template.format,
+            rank: 2,
+            mode: template.mode,
+            element_strides: template.element_strides,
+            interleave: template.interleave,
+            swizzle: template.swizzle,
+            fill: template.fill,
+            l2_promotion: template.l2_promotion,
+        },
+    });
+    kernel.params.push(Param::Map { arg: 4 });
+    kernel
+}
+
+#[test]
+fn maps_of_the_caller_are_handed_over_as_they_are() {
+    let (kernel, target) = (with_map_argument(), gemm_manifest().target);
+    let launch = |map: Map| {
+        let mut values = gemm(512, 256, 128);
+        values.push(Value::Map(Box::new(map)));
+        Prepared::new(&kernel, &target, &values, &Recorder::default()).map_err(|error| error.to_string())
+    };
+    let bytes: [u8; 128] = std::array::from_fn(|i| i as u8);
+    let prepared = launch(Map::Bytes(bytes)).unwrap();
+    assert_eq!(prepared.as_launch().params.last(), Some(&bytes.to_vec()));
+    let Arg::TensorMap { form, .. } = &kernel.args[4] else {
+        panic!("a map argument")
+    };
+    let map = form.map_of(0x1000, &[512, 128], &[128, 1]).unwrap();
+    let prepared = launch(Map::Fields(map.clone())).unwrap();
+    assert_eq!(
+        prepared.as_launch().params.last(),
+        Some(&vec![0xa5; 128]),
+        "encoded by the device"
+    );
+    let empty = launch(Map::Fields(None)).unwrap();
+    assert_eq!(empty.as_launch().params.last(), Some(&vec![0; 128]));
+    let other = map.map(|map| TensorMap {
+        swizzle: Swizzle::None,
+        strides: vec![24],
+        ..map
+    });
+    let text = launch(Map::Fields(other)).unwrap_err();
+    assert!(
+        text.contains("argument m: the tensor map has strides[0] = 24 bytes, but must be a multiple of 16")
+            && text.contains("swizzle 128 is expected, found 2 dimensions")
+            && text.contains("swizzle none"),
+        "{text}"
+    );
+    let mut values = gemm(512, 256, 128);
+    values.push(memref(&[512, 128], &[128, 1]));
+    let text = Plan::new(&kernel, &target, &values).unwrap_err().to_string();
+    assert_eq!(
+        text,
+        "kernel `gemm`, argument m: a tensor map is expected, found an array"
     );
 }
 
@@ -307,7 +375,7 @@ fn host_values(specs: [&str; 4]) -> Vec<HostValue> {
                 };
                 HostValue::Array(spec.array(&place).unwrap())
             }
-            (None, Arg::Scalar { .. }) => panic!("`{spec}` is no number"),
+            (None, Arg::Scalar { .. } | Arg::TensorMap { .. }) => panic!("`{spec}` is no number"),
         }
     };
     specs.into_iter().zip(&manifest.kernels[0].args).map(convert).collect()

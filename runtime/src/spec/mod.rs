@@ -11,6 +11,8 @@
 //! | `file.npy`, `dir/file.npy[pitch=264]` | the array in a file |
 //! | `i32:42`, `f32:1.5`, `i1:true` | a number |
 //!
+//! For a tensor map argument it is the array that the map is made of, in the form that the argument's type says.
+//!
 //! The shape is the logical one, outermost dimension first; where the elements lie follows the kernel's argument (see
 //! [`Layout::for_argument`](crate::array::Layout::for_argument)). Random values depend on the seed, the argument's name
 //! and the shape's element count alone, never on the machine: see `generate`.

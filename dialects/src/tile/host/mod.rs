@@ -179,6 +179,9 @@ fn argument<'c, 'a>(arg: usize, t: Type<'c>) -> Host<'c, 'a> {
     if !t.is_memref_type() {
         return match arithmetic::bits(t) {
             Some(_) => Host::Number(Expr::Scalar { arg }),
+            None if TensorMapType::of(t).is_some() => {
+                why("the body sees tensor map arguments as they are; leave it out")
+            }
             None => why("the launcher computes with integers only"),
         };
     }

@@ -26,6 +26,7 @@ op! {
     /// |---|---|
     /// | a memref in `#tile.global` | an address, then each dynamic size, then each dynamic stride in elements, as i64 |
     /// | an integer or float | itself |
+    /// | a `!tile.tensor_map` | a tensor map that the caller has encoded, 128 bytes by value, taken as it is |
     ///
     /// ```mlir
     /// tile.kernel @copy(%A: memref<?xf32, #tile.global>) threads(128) launch {

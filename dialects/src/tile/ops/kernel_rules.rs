@@ -2,6 +2,7 @@
 use super::{
     super::{
         spaces::is_global,
+        types::TensorMapType,
         verify::{MAX_SHARED_BYTES, block_threads, dimension_exists, element_bits, enclosing},
     },
     kernel::{Entry, Grid, Kernel, MAX_THREADS, REGISTER_FILE, Return, WarpSpecialize, is_host_op},
@@ -107,11 +108,14 @@ impl<'c> Header<'c> {
         }
         for (argument, name) in self.arguments.iter().zip(names) {
             let t = argument.r#type();
+            if TensorMapType::of(t).is_some() {
+                continue;
+            }
             let element = if t.is_memref_type() { t.element_type() } else { Some(t) };
             let is_number = element.is_some_and(|e| is_launch_number(e, t.is_memref_type()));
             if !is_number || t.is_memref_type() && !is_global(t) {
                 let m = format!(
-                    "argument '{name}' is {t}, but a kernel takes memrefs in #tile.global and numbers of 8 to 64 bits"
+                    "argument '{name}' is {t}, but a kernel takes memrefs in #tile.global, tensor maps and numbers of 8 to 64 bits"
                 );
                 errors.op(&op, m);
             } else if t.is_memref_type() && t.strides_and_offset().is_none_or(|(_, offset)| offset != 0) {

@@ -2,8 +2,13 @@
 //!
 //! A phase completes when all expected threads have arrived and all expected bytes have come. `parity` is that of the phase
 //! to wait for: false for phases 0, 2, 4, ...; a fresh barrier lets a wait for parity true pass at once.
+//!
+//! Arrivals and expected bytes may go to a barrier of another block of the cluster, a memref in `#tile.shared_cluster` that
+//! `tile.remote` gives; a block waits for its own barriers only. Threads of several blocks that hand data to each other
+//! through a barrier do so at cluster scope: an arrival at another block's barrier always does, `cluster` says it of others.
 use super::super::{
-    types::MBARRIERS,
+    spaces::is_shared_cluster,
+    types::{ANY_MBARRIERS, MBARRIERS},
     verify::{indices_inside, on_device},
 };
 use girih_ir::{
@@ -31,6 +36,19 @@ fn check<'c>(op: OperationRef<'c, 'c>, barrier: Value<'c, 'c>, indices: &[Value<
     errors.merge(on_device(op));
     check_barrier(op, &mut errors, barrier, indices);
     errors.result()
+}
+
+/// The same for an arrival, which is at cluster scope anyway where the barrier is another block's.
+fn check_scoped<'c>(op: OperationRef<'c, 'c>, barrier: Value<'c, 'c>, indices: &[Value<'c, 'c>], cluster: bool) -> Res {
+    check(op, barrier, indices)?;
+    match cluster && is_shared_cluster(barrier.r#type()) {
+        true => Diag::op(
+            &op,
+            "arrives at another block's barrier, which is at cluster scope always; leave `cluster` out",
+        )
+        .report(),
+        false => Ok(()),
+    }
 }
 
 op! {
@@ -76,23 +94,29 @@ op! {
     }
 }
 op! {
-    /// Arrives once, with release semantics in the block: `mbarrier.arrive`.
+    /// Arrives once, with release semantics in the block, or in the cluster with `cluster` and at another block's barrier:
+    /// `mbarrier.arrive`.
     ///
     /// ```mlir
     /// %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
     /// tile.mbarrier.arrive %bar[] : memref<!tile.mbarrier, #tile.shared>
+    /// %rank = arith.constant 1 : i32
+    /// %its_bar = tile.remote %bar, %rank : memref<!tile.mbarrier, #tile.shared> -> memref<!tile.mbarrier, #tile.shared_cluster>
+    /// tile.mbarrier.arrive %its_bar[] : memref<!tile.mbarrier, #tile.shared_cluster>
     /// ```
     pub struct Arrive = "tile.mbarrier.arrive" {
-        operands { barrier: one(MBARRIERS), indices: variadic(INDEX) }
+        operands { barrier: one(ANY_MBARRIERS), indices: variadic(INDEX) }
+        attributes { cluster: unit }
         effects [read barrier, write barrier, read, write]
-        format "$barrier `[` $indices `]` attr-dict `:` type($barrier)"
+        format "$barrier `[` $indices `]` (`cluster` $cluster^)? attr-dict `:` type($barrier)"
         hooks {
-            fn verify(self) -> Res { check(self.op(), self.barrier(), &self.indices()) }
+            fn verify(self) -> Res { check_scoped(self.op(), self.barrier(), &self.indices(), self.cluster()) }
         }
     }
 }
 op! {
-    /// Expects `bytes` more bytes in this phase, then arrives once: `mbarrier.arrive.expect_tx`.
+    /// Expects `bytes` more bytes in this phase, then arrives once, as `tile.mbarrier.arrive` does:
+    /// `mbarrier.arrive.expect_tx`.
     ///
     /// ```mlir
     /// %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
@@ -100,11 +124,15 @@ op! {
     /// tile.mbarrier.arrive_expect_tx %bar[], %n : memref<!tile.mbarrier, #tile.shared>
     /// ```
     pub struct ArriveExpectTx = "tile.mbarrier.arrive_expect_tx" {
-        operands { barrier: one(MBARRIERS), indices: variadic(INDEX), bytes: one(I32) }
+        operands { barrier: one(ANY_MBARRIERS), indices: variadic(INDEX), bytes: one(I32) }
+        attributes { cluster: unit }
         effects [read barrier, write barrier, read, write]
-        format "$barrier `[` $indices `]` `,` $bytes attr-dict `:` type($barrier)"
+        format "$barrier `[` $indices `]` `,` $bytes (`cluster` $cluster^)? attr-dict `:` type($barrier)"
         hooks {
-            fn verify(self) -> Res { check(self.op(), self.barrier(), &self.indices()).and_then(|()| check_bytes(self.op(), self.bytes())) }
+            fn verify(self) -> Res {
+                check_scoped(self.op(), self.barrier(), &self.indices(), self.cluster())
+                    .and_then(|()| check_bytes(self.op(), self.bytes()))
+            }
         }
     }
 }
@@ -117,7 +145,7 @@ op! {
     /// tile.mbarrier.expect_tx %bar[], %n : memref<!tile.mbarrier, #tile.shared>
     /// ```
     pub struct ExpectTx = "tile.mbarrier.expect_tx" {
-        operands { barrier: one(MBARRIERS), indices: variadic(INDEX), bytes: one(I32) }
+        operands { barrier: one(ANY_MBARRIERS), indices: variadic(INDEX), bytes: one(I32) }
         effects [read barrier, write barrier]
         format "$barrier `[` $indices `]` `,` $bytes attr-dict `:` type($barrier)"
         hooks {
@@ -126,7 +154,8 @@ op! {
     }
 }
 op! {
-    /// Whether the phase of that parity has completed; does not wait: `mbarrier.test_wait.parity`.
+    /// Whether the phase of that parity has completed; does not wait: `mbarrier.test_wait.parity`. Acquires in the block, or
+    /// in the cluster with `cluster`.
     ///
     /// ```mlir
     /// %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
@@ -136,16 +165,17 @@ op! {
     pub struct TestWait = "tile.mbarrier.test_wait" {
         operands { barrier: one(MBARRIERS), indices: variadic(INDEX), parity: one(I1) }
         results { done: one(I1) }
+        attributes { cluster: unit }
         effects [read barrier, read, write]
-        format "$barrier `[` $indices `]` `,` $parity attr-dict `:` type($barrier)"
+        format "$barrier `[` $indices `]` `,` $parity (`cluster` $cluster^)? attr-dict `:` type($barrier)"
         hooks {
             fn verify(self) -> Res { check(self.op(), self.barrier(), &self.indices()) }
         }
     }
 }
 op! {
-    /// Waits until the phase of that parity has completed, with acquire semantics in the block: a loop around
-    /// `mbarrier.try_wait.parity`.
+    /// Waits until the phase of that parity has completed, with acquire semantics in the block, or in the cluster with
+    /// `cluster`: a loop around `mbarrier.try_wait.parity`.
     ///
     /// ```mlir
     /// %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
@@ -154,8 +184,9 @@ op! {
     /// ```
     pub struct Wait = "tile.mbarrier.wait" {
         operands { barrier: one(MBARRIERS), indices: variadic(INDEX), parity: one(I1) }
+        attributes { cluster: unit }
         effects [read barrier, read, write]
-        format "$barrier `[` $indices `]` `,` $parity attr-dict `:` type($barrier)"
+        format "$barrier `[` $indices `]` `,` $parity (`cluster` $cluster^)? attr-dict `:` type($barrier)"
         hooks {
             fn verify(self) -> Res { check(self.op(), self.barrier(), &self.indices()) }
         }

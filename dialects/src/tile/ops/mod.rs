@@ -1,5 +1,6 @@
 //! The dialect's ops, by family.
 pub mod bulk;
+pub mod cluster;
 pub mod index;
 pub mod kernel;
 mod kernel_rules;

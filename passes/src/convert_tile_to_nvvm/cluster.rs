@@ -1,0 +1,60 @@
+//! Clusters: numbers and the barrier.
+use super::{index::dim, lower};
+use girih_dialects::{
+    nvvm::Emit,
+    tile::ops::cluster::{ClusterArrive, ClusterBlockId, ClusterDim, ClusterId, ClusterRank, ClusterSize, ClusterWait},
+};
+use girih_ir::{conversion::Conversion, op::OpView, prelude::*};
+
+/// Lowers the family.
+pub fn patterns(c: &mut Conversion<'_>) {
+    lower!(c, ClusterRank, |op, _, rewriter| {
+        let e = Emit::new(rewriter, op.op().location());
+        rewriter.replace(op.op(), &[e.to_index(e.sreg("cluster.ctarank"))]);
+        Ok(())
+    });
+    lower!(c, ClusterSize, |op, _, rewriter| {
+        let e = Emit::new(rewriter, op.op().location());
+        rewriter.replace(op.op(), &[e.to_index(e.sreg("cluster.nctarank"))]);
+        Ok(())
+    });
+    lower!(c, ClusterBlockId, |op, _, rewriter| {
+        let e = Emit::new(rewriter, op.op().location());
+        let number = e.sreg(&format!("cluster.ctaid.{}", dim(op.dim())));
+        rewriter.replace(op.op(), &[e.to_index(number)]);
+        Ok(())
+    });
+    lower!(c, ClusterDim, |op, _, rewriter| {
+        let e = Emit::new(rewriter, op.op().location());
+        let number = e.sreg(&format!("cluster.nctaid.{}", dim(op.dim())));
+        rewriter.replace(op.op(), &[e.to_index(number)]);
+        Ok(())
+    });
+    lower!(c, ClusterId, |op, _, rewriter| {
+        let e = Emit::new(rewriter, op.op().location());
+        let number = e.sreg(&format!("clusterid.{}", dim(op.dim())));
+        rewriter.replace(op.op(), &[e.to_index(number)]);
+        Ok(())
+    });
+    lower!(c, ClusterArrive, |op, _, rewriter| {
+        let e = Emit::new(rewriter, op.op().location());
+        let name = if op.relaxed() {
+            "nvvm.cluster.arrive.relaxed"
+        } else {
+            "nvvm.cluster.arrive"
+        };
+        e.op(name, &[], &[], &aligned(&e, op.aligned()));
+        rewriter.erase(op.op());
+        Ok(())
+    });
+    lower!(c, ClusterWait, |op, _, rewriter| {
+        let e = Emit::new(rewriter, op.op().location());
+        e.op("nvvm.cluster.wait", &[], &[], &aligned(&e, op.aligned()));
+        rewriter.erase(op.op());
+        Ok(())
+    });
+}
+
+fn aligned<'c>(e: &Emit<'c, '_>, yes: bool) -> Vec<(&'static str, Attribute<'c>)> {
+    if yes { vec![("aligned", e.unit_attr())] } else { vec![] }
+}

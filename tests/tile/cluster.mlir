@@ -1,0 +1,47 @@
+// Clusters: in the form that is printed, the generic one and bytecode.
+// RUN: girih-opt %s | FileCheck %s
+// RUN: girih-opt %s --mlir-print-op-generic | girih-opt | FileCheck %s
+// RUN: girih-opt %s --emit-bytecode | girih-opt | FileCheck %s
+
+!bar = memref<!tile.mbarrier, #tile.shared>
+!its = memref<!tile.mbarrier, #tile.shared_cluster>
+
+// CHECK-LABEL: @clusters
+// CHECK-SAME: %[[BAR:.*]]: memref<!tile.mbarrier, #tile.shared>, %[[N:.*]]: i32, %[[P:.*]]: i1
+func.func private @clusters(%bar: !bar, %n: i32, %p: i1) {
+  // CHECK-NEXT: %rank = tile.cluster_rank
+  %rank = tile.cluster_rank
+  // CHECK-NEXT: tile.cluster_size
+  %size = tile.cluster_size
+  // CHECK-NEXT: tile.cluster_block_id y
+  %y = tile.cluster_block_id y
+  // CHECK-NEXT: tile.cluster_dim z
+  %z = tile.cluster_dim z
+  // CHECK-NEXT: tile.cluster_id x
+  %x = tile.cluster_id x
+  // CHECK-NEXT: tile.cluster.arrive{{$}}
+  tile.cluster.arrive
+  // CHECK-NEXT: tile.cluster.wait{{$}}
+  tile.cluster.wait
+  // CHECK-NEXT: tile.cluster.arrive relaxed aligned{{$}}
+  tile.cluster.arrive relaxed aligned
+  // CHECK-NEXT: tile.cluster.wait aligned{{$}}
+  tile.cluster.wait aligned
+  // CHECK-NEXT: %[[ITS:.*]] = tile.remote %[[BAR]], %[[N]]
+  %its = tile.remote %bar, %n : !bar -> !its
+  // CHECK-NEXT: tile.mbarrier.arrive %[[ITS]][] : memref<!tile.mbarrier, #tile.shared_cluster>
+  tile.mbarrier.arrive %its[] : !its
+  // CHECK-NEXT: tile.mbarrier.arrive %[[BAR]][] cluster : memref<!tile.mbarrier, #tile.shared>
+  tile.mbarrier.arrive %bar[] cluster : !bar
+  // CHECK-NEXT: tile.mbarrier.arrive_expect_tx %[[ITS]][], %[[N]] : memref<!tile.mbarrier, #tile.shared_cluster>
+  tile.mbarrier.arrive_expect_tx %its[], %n : !its
+  // CHECK-NEXT: tile.mbarrier.arrive_expect_tx %[[BAR]][], %[[N]] cluster : memref<!tile.mbarrier, #tile.shared>
+  tile.mbarrier.arrive_expect_tx %bar[], %n cluster : !bar
+  // CHECK-NEXT: tile.mbarrier.expect_tx %[[ITS]][], %[[N]] : memref<!tile.mbarrier, #tile.shared_cluster>
+  tile.mbarrier.expect_tx %its[], %n : !its
+  // CHECK-NEXT: tile.mbarrier.test_wait %[[BAR]][], %[[P]] cluster : memref<!tile.mbarrier, #tile.shared>
+  %done = tile.mbarrier.test_wait %bar[], %p cluster : !bar
+  // CHECK-NEXT: tile.mbarrier.wait %[[BAR]][], %[[P]] cluster : memref<!tile.mbarrier, #tile.shared>
+  tile.mbarrier.wait %bar[], %p cluster : !bar
+  return
+}

@@ -259,7 +259,8 @@ func.func private @f(%map: !map, %m: !tile, %bar: !bar, %i: index) {
 !map = !tile.tensor_map<4x16xi64>
 !tile = memref<4x16xi64, #tile.shared>
 
-func.func private @f(%map: !map, %m: !tile, %i: index) {
+func.func private @f(%map: !map, %i: index) {
+  %m = tile.alloc : !tile
   // expected-error@below {{the map holds s64, but xor takes u32, s32, u64; write i64 with format = unsigned}}
   tile.tma.reduce xor %m, %map[%i, %i] : !tile, !map
   return

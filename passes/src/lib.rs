@@ -10,6 +10,7 @@ pub mod convert_tile_to_nvvm;
 pub mod expand_tma;
 pub mod known;
 pub mod layout_conversion;
+pub mod expand_math;
 pub mod pipeline;
 pub mod set_target;
 pub mod vectorize_accesses;
@@ -30,6 +31,7 @@ pub fn register() {
         register(allocate_shared::AllocateShared);
         register(convert_spaces::ConvertSpaces);
         register(convert_tile_to_nvvm::ConvertTileToNvvm);
+        register(expand_math::ExpandMath);
         pipeline::register();
     });
 }

@@ -17,9 +17,6 @@ pub fn check(kernel: Kernel<'_, '_>) -> Res {
         if let Some(alloc) = op.cast::<Alloc>() {
             place(kernel, alloc, &mut errors);
         }
-        if op.dialect_name() == "math" {
-            function(op, &mut errors);
-        }
         if is_byte_float_arithmetic(op) {
             errors.op(
                 &op,
@@ -137,10 +134,6 @@ fn no_way_down(op: OperationRef<'_, '_>) -> Option<&'static str> {
         "tensor.splat" | "memref.load" | "memref.store" | "memref.dim" | "memref.transpose" | "memref.cast" => None,
         // Of a tile without axes.
         "tensor.extract" if op.operand_count() == 1 => None,
-        "arith.remf" => Some(
-            "has no instruction of the GPU, and x - y * trunc(x / y) is wrong for large quotients; write the reduction that \
-             your range allows",
-        ),
         "func.call" | "func.call_indirect" => {
             Some("calls a function, but kernels are compiled alone; write its ops into the kernel")
         }
@@ -171,37 +164,5 @@ fn place<'c>(kernel: Kernel<'c, '_>, alloc: Alloc<'c, '_>, errors: &mut Errors) 
             &alloc.op(),
             format!("ends at byte {end} of shared memory, but the kernel has shared_bytes = {total}; run tile-allocate-shared"),
         );
-    }
-}
-
-/// Functions that are instructions; LLVM makes library calls of the others, and there is no library on a GPU.
-fn function<'c>(op: OperationRef<'c, '_>, errors: &mut Errors) {
-    let name = op.full_name();
-    let t = op.operand_values().first().map(|v| v.r#type());
-    let Some(number) = t.map(|t| t.element_type().unwrap_or(t)) else {
-        return;
-    };
-    let double = number.bit_width() == Some(64) && number.is_float_type();
-    let approximate = op.attr("fastmath").is_some_and(|f| {
-        let text = f.to_string();
-        text.contains("afn") || text.contains("fast>")
-    });
-    let is_instruction = match name {
-        "math.absf" | "math.absi" | "math.ceil" | "math.floor" | "math.trunc" | "math.round" | "math.roundeven"
-        | "math.sqrt" | "math.rsqrt" | "math.copysign" | "math.fma" | "math.isnan" | "math.isinf" | "math.isfinite"
-        | "math.isnormal" | "math.ctlz" | "math.cttz" | "math.ctpop" => true,
-        "math.exp2" => !double,
-        "math.sin" | "math.cos" | "math.tanh" => approximate && !double,
-        _ => false,
-    };
-    if !is_instruction {
-        let remedy = match name {
-            "math.sin" | "math.cos" | "math.tanh" if !double => "allow the approximation with fastmath<afn>",
-            "math.exp" => "multiply by log2(e) and use math.exp2",
-            _ => {
-                "a GPU has exp2, sqrt, rsqrt, fma and roundings, and sin, cos and tanh with fastmath<afn>; write it with those"
-            }
-        };
-        errors.op(&op, format!("on {number} is no instruction of the GPU; {remedy}"));
     }
 }

@@ -23,26 +23,6 @@ tile.kernel @no_bytes() threads(32) launch {
 
 // -----
 
-tile.kernel @functions(%x: f32, %y: f64) threads(128) launch {
-  %c1 = arith.constant 1 : index
-  tile.grid %c1, %c1, %c1
-} body {
-  // expected-error @+1 {{'math.exp' op on f32 is no instruction of the GPU; multiply by log2(e) and use math.exp2}}
-  %a = math.exp %x : f32
-  // expected-error @+1 {{'math.tanh' op on f32 is no instruction of the GPU; allow the approximation with fastmath<afn>}}
-  %b = math.tanh %x : f32
-  %c = math.tanh %x fastmath<afn> : f32
-  // expected-error @+1 {{'math.exp2' op on f64 is no instruction of the GPU; a GPU has exp2, sqrt, rsqrt, fma and roundings}}
-  %d = math.exp2 %y : f64
-  // expected-error @+1 {{'arith.remf' op has no instruction of the GPU}}
-  %r = arith.remf %x, %x : f32
-  %tile = arith.constant dense<1.0> : tensor<64x8xf32, #tile.layout<wgmma_d>>
-  // expected-error @+1 {{'math.log' op on f32 is no instruction of the GPU}}
-  %e = math.log %tile : tensor<64x8xf32, #tile.layout<wgmma_d>>
-}
-
-// -----
-
 tile.kernel @dimension(%A: memref<?x?xf32, #tile.global>, %n: i64) threads(128) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1

@@ -82,7 +82,7 @@ pub trait Arith: Sized {
     /// The signed integer of twice the width times `scale`, in double precision, rounded to the type.
     fn scaled(&self, high: Self::I, low: Self::I, scale: f64) -> Self::F;
 
-    /// An instruction of the hardware, on 32 bits.
+    /// An instruction of the hardware, on 32 bits; [`Approximate::Log2`] of scalars only.
     fn approximate(&self, function: Approximate, a: Self::F) -> Self::F;
 
     /// What `then` gives where `c` holds, what `otherwise` gives elsewhere. Either may be computed though it is not wanted.

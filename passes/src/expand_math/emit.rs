@@ -227,7 +227,17 @@ impl<'c> Arith for Ops<'c> {
     fn approximate(&self, function: Approximate, a: V<'c>) -> V<'c> {
         let name = match function {
             Approximate::Exp2 => "math.exp2",
-            Approximate::Log2 => "math.log2",
+            // LLVM selects no instruction for its own logarithm.
+            Approximate::Log2 => {
+                let name = self.e().str_attr("llvm.nvvm.lg2.approx.f");
+                let segments = self.e().i32s_attr(&[1, 0]);
+                let attributes = [
+                    ("intrin", name),
+                    ("operandSegmentSizes", segments),
+                    ("op_bundle_sizes", self.e().i32s_attr(&[])),
+                ];
+                return self.e().value("llvm.call_intrinsic", &[a], self.float, &attributes);
+            }
             Approximate::Sin => "math.sin",
             Approximate::Cos => "math.cos",
             Approximate::Tanh => "math.tanh",

@@ -13,7 +13,8 @@
 //! NVIDIA's own library of functions is not needed. Each function has a bound on its error, in units in the last place,
 //! in `docs/maths.md`; tests hold the bounds against a reference over dense samples. Without `fastmath` a result is made
 //! of additions, multiplications and the like alone, so it has the same bits on every device and on the simulator. With
-//! `afn` the hardware's approximations serve: `exp`, `exp2`, `log`, `log2`, `log10`, `sin`, `cos`, `tanh` of single precision.
+//! `afn` the hardware's approximations serve: `exp`, `exp2`, `sin`, `cos`, `tanh` of single precision, and of scalars `log`,
+//! `log2`, `log10`.
 //!
 //! It takes scalars, vectors and tiles of f16 and bf16 (computed in f32 and rounded again), f32, and f64. It expands what is in
 //! kernels: in `tile.kernel`, `gpu.module` and `gpu.func`; with `functions=true` everything. `arith.remf` is expanded too.
@@ -59,6 +60,7 @@ impl Pass for ExpandMath {
         }],
         dialects: &[
             girih_ir::pass::DialectSource::Upstream(mlirGetDialectHandle__arith__),
+            girih_ir::pass::DialectSource::Upstream(mlirGetDialectHandle__llvm__),
             girih_ir::pass::DialectSource::Upstream(mlirGetDialectHandle__math__),
             girih_ir::pass::DialectSource::Upstream(mlirGetDialectHandle__scf__),
         ],
@@ -129,7 +131,7 @@ fn expand<'c>(op: OperationRef<'c, 'c>) -> Outcome {
         ));
     };
     let approximate = allows_approximation(op);
-    if bits == 32 && approximate && ["math.exp2", "math.log2", "math.sin", "math.cos", "math.tanh"].contains(&name) {
+    if bits == 32 && approximate && ["math.exp2", "math.sin", "math.cos", "math.tanh"].contains(&name) {
         return Outcome::Instruction;
     }
     let place = Before(op);
@@ -150,7 +152,8 @@ fn expand<'c>(op: OperationRef<'c, 'c>) -> Outcome {
         .map(|v| if bits == 16 { e.value("arith.extf", &[v], wide, &[]) } else { v })
         .collect();
     let a = Ops::new(op, wide);
-    let fast = approximate && bits != 64;
+    let logarithm = ["math.log", "math.log2", "math.log10"].contains(&name);
+    let fast = approximate && bits != 64 && (!logarithm || result.shape().is_none());
     let Some(value) = function(&a, name, &operands, fast) else {
         return Outcome::Refused(refusal(name, bits));
     };

@@ -54,7 +54,7 @@ pub trait Arith: Sized {
     /// The number's bits.
     fn to_bits(&self, a: Self::F) -> Self::I;
     /// The number of these bits.
-    fn from_bits(&self, a: Self::I) -> Self::F;
+    fn of_bits(&self, a: Self::I) -> Self::F;
     /// `a + b`
     fn iadd(&self, a: Self::I, b: Self::I) -> Self::I;
     /// `a - b`
@@ -97,25 +97,33 @@ pub trait Arith: Sized {
 
     /// `|a|`
     fn abs(&self, a: Self::F) -> Self::F {
-        self.from_bits(self.iand(self.to_bits(a), self.magnitude_mask()))
+        self.of_bits(self.iand(self.to_bits(a), self.magnitude_mask()))
     }
     /// `-a`
     fn neg(&self, a: Self::F) -> Self::F {
-        self.from_bits(self.ixor(self.to_bits(a), self.sign_mask()))
+        self.of_bits(self.ixor(self.to_bits(a), self.sign_mask()))
     }
     /// `|magnitude|` with the sign of `sign`.
     fn copysign(&self, magnitude: Self::F, sign: Self::F) -> Self::F {
         let m = self.iand(self.to_bits(magnitude), self.magnitude_mask());
         let s = self.iand(self.to_bits(sign), self.sign_mask());
-        self.from_bits(self.ior(m, s))
+        self.of_bits(self.ior(m, s))
     }
     /// The sign bit alone.
     fn sign_mask(&self) -> Self::I {
-        self.i(if self.bits() == 32 { i64::from(i32::MIN) } else { i64::MIN })
+        self.i(if self.bits() == 32 {
+            i64::from(i32::MIN)
+        } else {
+            i64::MIN
+        })
     }
     /// All bits but the sign.
     fn magnitude_mask(&self) -> Self::I {
-        self.i(if self.bits() == 32 { i64::from(i32::MAX) } else { i64::MAX })
+        self.i(if self.bits() == 32 {
+            i64::from(i32::MAX)
+        } else {
+            i64::MAX
+        })
     }
     /// Bits of the fraction: 23 or 52.
     fn fraction_bits(&self) -> i64 {
@@ -131,12 +139,16 @@ pub trait Arith: Sized {
     }
     /// `2^n` for an `n` whose power is a normal number.
     fn power_of_two(&self, n: Self::I) -> Self::F {
-        self.from_bits(self.ishl(self.iadd(n, self.i(self.bias())), self.i(self.fraction_bits())))
+        self.of_bits(self.ishl(self.iadd(n, self.i(self.bias())), self.i(self.fraction_bits())))
     }
     /// The nearest integer to a number below 2^22 (2^51) in size, as a number and as an integer.
     fn nearest(&self, a: Self::F) -> (Self::F, Self::I) {
         // Beyond this number the unit in the last place is 1.
-        let shift = self.f(if self.bits() == 32 { 12_582_912.0 } else { 6_755_399_441_055_744.0 });
+        let shift = self.f(if self.bits() == 32 {
+            12_582_912.0
+        } else {
+            6_755_399_441_055_744.0
+        });
         let moved = self.add(a, shift);
         let whole = self.sub(moved, shift);
         (whole, self.isub(self.to_bits(moved), self.to_bits(shift)))

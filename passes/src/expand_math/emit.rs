@@ -49,7 +49,12 @@ pub fn with_element<'c>(shaped: Type<'c>, element: Type<'c>) -> Type<'c> {
     unsafe {
         if shaped.is_ranked_tensor_type() {
             let encoding = mlirRankedTensorTypeGetEncoding(shaped.to_raw());
-            return Type::from_raw(mlirRankedTensorTypeGet(rank, shape.as_ptr(), element.to_raw(), encoding));
+            return Type::from_raw(mlirRankedTensorTypeGet(
+                rank,
+                shape.as_ptr(),
+                element.to_raw(),
+                encoding,
+            ));
         }
         Type::from_raw(mlirVectorTypeGet(rank, shape.as_ptr(), element.to_raw()))
     }
@@ -165,7 +170,7 @@ impl<'c> Arith for Ops<'c> {
     fn to_bits(&self, a: V<'c>) -> V<'c> {
         self.int("arith.bitcast", &[a])
     }
-    fn from_bits(&self, a: V<'c>) -> V<'c> {
+    fn of_bits(&self, a: V<'c>) -> V<'c> {
         self.float("arith.bitcast", &[a])
     }
     fn iadd(&self, a: V<'c>, b: V<'c>) -> V<'c> {
@@ -255,7 +260,9 @@ impl<'c> Arith for Ops<'c> {
             let (a, b) = (then(self), otherwise(self));
             return std::array::from_fn(|i| self.select(c, a[i], b[i]));
         }
-        let op = self.e().op_with_regions("scf.if", &[c], &[self.float; N], &[], vec![region(), region()]);
+        let op = self
+            .e()
+            .op_with_regions("scf.if", &[c], &[self.float; N], &[], vec![region(), region()]);
         let inside = |i: usize| {
             op.region_at(i).entry().map(|block| Ops {
                 place: Place::AtEnd(block),

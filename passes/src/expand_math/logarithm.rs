@@ -48,7 +48,7 @@ pub fn split<A: Arith>(a: &A, x: A::F) -> Parts<A> {
     };
     let above = a.isub(a.to_bits(x), a.i(begin));
     let n = a.isar(above, a.i(fraction));
-    let m = a.from_bits(a.isub(a.to_bits(x), a.ishl(n, a.i(fraction))));
+    let m = a.of_bits(a.isub(a.to_bits(x), a.ishl(n, a.i(fraction))));
     let n = a.isub(n, lifted);
     Parts {
         f: a.sub(m, a.f(1.0)),
@@ -111,7 +111,10 @@ pub fn log2<A: Arith>(a: &A, x: A::F) -> A::F {
 /// `log10 x`
 pub fn log10<A: Arith>(a: &A, x: A::F) -> A::F {
     let Parts { f, e, .. } = split(a, x);
-    let power = (a.f(LOG10_2), a.by_width(-1.432098883924482e-08, -2.8037281277851704e-18));
+    let power = (
+        a.f(LOG10_2),
+        a.by_width(-1.432098883924482e-08, -2.8037281277851704e-18),
+    );
     let factor = (a.f(LOG10_E), a.by_width(-1.0103049952192578e-08, 1.098319650216765e-17));
     let result = assemble(a, f, tail(a, f), e, power, factor);
     special(a, x, result)

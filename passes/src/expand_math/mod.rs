@@ -125,7 +125,10 @@ fn expand<'c>(op: OperationRef<'c, 'c>) -> Outcome {
     if is_instruction(name) || !element.is_float_type() && name != "math.ipowi" {
         return Outcome::Instruction;
     }
-    let Some(bits) = element.bit_width().filter(|bits| [16, 32, 64].contains(bits) && element.is_float_type()) else {
+    let Some(bits) = element
+        .bit_width()
+        .filter(|bits| [16, 32, 64].contains(bits) && element.is_float_type())
+    else {
         return Outcome::Refused(format!(
             "is not expanded on {element}; compute it in f32, with arith.extf before and arith.truncf after"
         ));
@@ -141,7 +144,11 @@ fn expand<'c>(op: OperationRef<'c, 'c>) -> Outcome {
     } else {
         result
     };
-    let known = if bits == 64 { IN_BOTH.contains(&name) } else { IN_BOTH.contains(&name) || IN_SINGLE.contains(&name) };
+    let known = if bits == 64 {
+        IN_BOTH.contains(&name)
+    } else {
+        IN_BOTH.contains(&name) || IN_SINGLE.contains(&name)
+    };
     if !known {
         return Outcome::Refused(refusal(name, bits));
     }
@@ -149,7 +156,13 @@ fn expand<'c>(op: OperationRef<'c, 'c>) -> Outcome {
     let operands: Vec<_> = op
         .operand_values()
         .into_iter()
-        .map(|v| if bits == 16 { e.value("arith.extf", &[v], wide, &[]) } else { v })
+        .map(|v| {
+            if bits == 16 {
+                e.value("arith.extf", &[v], wide, &[])
+            } else {
+                v
+            }
+        })
         .collect();
     let a = Ops::new(op, wide);
     let logarithm = ["math.log", "math.log2", "math.log10"].contains(&name);
@@ -157,7 +170,11 @@ fn expand<'c>(op: OperationRef<'c, 'c>) -> Outcome {
     let Some(value) = function(&a, name, &operands, fast) else {
         return Outcome::Refused(refusal(name, bits));
     };
-    let value = if bits == 16 { e.value("arith.truncf", &[value], result, &[]) } else { value };
+    let value = if bits == 16 {
+        e.value("arith.truncf", &[value], result, &[])
+    } else {
+        value
+    };
     op.result0().replace_all_uses_with(&value);
     erase(op);
     Outcome::Expanded
@@ -167,18 +184,54 @@ fn expand<'c>(op: OperationRef<'c, 'c>) -> Outcome {
 fn is_instruction(name: &str) -> bool {
     matches!(
         name,
-        "math.absf" | "math.absi" | "math.ceil" | "math.floor" | "math.trunc" | "math.round" | "math.roundeven"
-            | "math.sqrt" | "math.rsqrt" | "math.copysign" | "math.fma" | "math.isnan" | "math.isinf" | "math.isfinite"
-            | "math.isnormal" | "math.ctlz" | "math.cttz" | "math.ctpop"
+        "math.absf"
+            | "math.absi"
+            | "math.ceil"
+            | "math.floor"
+            | "math.trunc"
+            | "math.round"
+            | "math.roundeven"
+            | "math.sqrt"
+            | "math.rsqrt"
+            | "math.copysign"
+            | "math.fma"
+            | "math.isnan"
+            | "math.isinf"
+            | "math.isfinite"
+            | "math.isnormal"
+            | "math.ctlz"
+            | "math.cttz"
+            | "math.ctpop"
     )
 }
 
 const IN_BOTH: [&str; 15] = [
-    "math.exp", "math.exp2", "math.expm1", "math.log", "math.log2", "math.log10", "math.log1p", "math.sinh", "math.cosh",
-    "math.tanh", "math.asinh", "math.acosh", "math.atanh", "math.cbrt", "arith.remf",
+    "math.exp",
+    "math.exp2",
+    "math.expm1",
+    "math.log",
+    "math.log2",
+    "math.log10",
+    "math.log1p",
+    "math.sinh",
+    "math.cosh",
+    "math.tanh",
+    "math.asinh",
+    "math.acosh",
+    "math.atanh",
+    "math.cbrt",
+    "arith.remf",
 ];
 const IN_SINGLE: [&str; 10] = [
-    "math.sin", "math.cos", "math.tan", "math.asin", "math.acos", "math.atan", "math.atan2", "math.erf", "math.erfc",
+    "math.sin",
+    "math.cos",
+    "math.tan",
+    "math.asin",
+    "math.acos",
+    "math.atan",
+    "math.atan2",
+    "math.erf",
+    "math.erfc",
     "math.powf",
 ];
 

@@ -86,13 +86,16 @@ pub fn cbrt<A: Arith>(a: &A, x: A::F) -> A::F {
     let smallest = a.by_width(f64::from(f32::MIN_POSITIVE), f64::MIN_POSITIVE);
     let subnormal = a.lt(size, smallest);
     // Powers of eight keep cubes, and their sums below, within the normal numbers.
-    let (up, down) = (a.by_width(2f64.powi(24), 2f64.powi(54)), a.by_width(2f64.powi(-24), 2f64.powi(-54)));
+    let (up, down) = (
+        a.by_width(2f64.powi(24), 2f64.powi(54)),
+        a.by_width(2f64.powi(-24), 2f64.powi(-54)),
+    );
     let huge = a.lt(a.by_width(2f64.powi(110), 2f64.powi(1000)), size);
     let m = a.select(subnormal, a.mul(size, up), size);
     let m = a.select(huge, a.mul(size, down), m);
     // A third of the exponent, then Halley's iteration, which cubes the error.
     let third = third_of_bits(a, a.to_bits(m));
-    let mut y = a.from_bits(third);
+    let mut y = a.of_bits(third);
     let rounds = if a.bits() == 32 { 2 } else { 3 };
     for _ in 0..rounds {
         let cube = a.mul(a.mul(y, y), y);
@@ -107,7 +110,10 @@ pub fn cbrt<A: Arith>(a: &A, x: A::F) -> A::F {
     let cube_low = a.fma(square_low, y, a.fma(square, y, a.neg(cube)));
     let over = a.add(a.sub(cube, m), cube_low);
     y = a.fma(a.div(over, a.mul(a.f(-3.0), square)), a.f(1.0), y);
-    let (raise, drop) = (a.by_width(2f64.powi(8), 2f64.powi(18)), a.by_width(2f64.powi(-8), 2f64.powi(-18)));
+    let (raise, drop) = (
+        a.by_width(2f64.powi(8), 2f64.powi(18)),
+        a.by_width(2f64.powi(-8), 2f64.powi(-18)),
+    );
     let result = a.select(subnormal, a.mul(y, drop), y);
     let result = a.copysign(a.select(huge, a.mul(y, raise), result), x);
     // Zero, infinity and NaN are their own.

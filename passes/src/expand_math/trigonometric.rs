@@ -152,7 +152,7 @@ fn wave<A: Arith>(a: &A, x: A::F, quarters: i64) -> A::F {
     let (sin, cos) = sin_and_cos(a, r);
     let value = a.select(odd(a, quarter), cos, sin);
     let sign = a.ishl(a.iand(quarter, a.i(2)), a.i(30));
-    finite_only(a, x, a.from_bits(a.ixor(a.to_bits(value), sign)))
+    finite_only(a, x, a.of_bits(a.ixor(a.to_bits(value), sign)))
 }
 
 /// `sin x`

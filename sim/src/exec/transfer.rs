@@ -360,10 +360,10 @@ impl Warp {
             Transfer::BulkWait { sources: true, .. } => cx.cluster.release(chosen),
             _ => cx.cluster.settle(cx.grid, chosen).map_err(|late| (late.0, late.1.line)),
         };
-        result.map_err(|(fault, line)| {
-            let issued = cx.grid.program.line(line);
-            Fault::new(fault.kind, format!("{} (a copy issued at {issued})", fault.detail))
-        })?;
+        if let Err((fault, line)) = result {
+            self.late_line = Some(line);
+            return Err(fault);
+        }
         Ok(!matches!(transfer, Transfer::ArriveAfterCopies { .. }))
     }
 

@@ -94,6 +94,8 @@ pub struct Warp {
     pub cluster_generation: [u32; LANES],
     /// Whether a stalled wait may give up.
     pub timed: bool,
+    /// Line of a copy that failed while the warp waited for it.
+    pub late_line: Option<u32>,
     /// Lanes, frame and instruction of the group being executed.
     pub mask: u32,
     pub current: u32,
@@ -438,7 +440,7 @@ impl Warp {
                         return Ok(false);
                     }
                     Err(fault) => {
-                        let (line, lane) = (inst.line, self.lane);
+                        let (line, lane) = (self.late_line.take().unwrap_or(inst.line), self.lane);
                         return Err(Stopped { fault, line, lane });
                     }
                 }

@@ -6,6 +6,7 @@ mod copies;
 mod copies_formats;
 mod flow;
 mod memory;
+mod mutated;
 mod roles;
 mod support;
 mod wgmma;

@@ -181,6 +181,20 @@ fn im2col_w_stays_on_its_line_and_appends_the_halo() {
 }
 
 #[test]
+fn im2col_steps_over_images_by_their_element_stride() {
+    let every_other = TensorMap {
+        element_strides: vec![1, 1, 1, 2],
+        ..images(0, 0, 33)
+    };
+    let mode = LoadMode::Im2col { offsets: [0; 3] };
+    // 8 x 4 pixels are an image; the pixel behind them is the first of the image after next. Measured on an H200.
+    let (bytes, _) = loaded(&every_other, mode, &[0, 0, 0, 0], 33 * 32);
+    assert_eq!(bytes[32 * 32..], numbered(8192)[2 * 1024..2 * 1024 + 32]);
+    let (bytes, _) = loaded(&every_other, mode, &[0, 0, 0, 1], 33 * 32);
+    assert_eq!(bytes[32 * 32..], [0; 32]);
+}
+
+#[test]
 fn w_offset_moves_window_and_start() {
     let moved = loaded(
         &wide(images(-1, -1, 9), false),

@@ -114,8 +114,13 @@ pub trait OpExt<'c: 'a, 'a>: OperationLike<'c, 'a> {
                 .collect()
         })
     }
-    /// This op and every op nested in it, parents first, in the order of the source. Safe against erasing ops while going through the list
-    /// only if no erased op's children are visited afterwards.
+    /// This op and every op nested in it that are a `V`, all looked up before the first is given: for loops that change what
+    /// is in them.
+    fn nested<V: OpView<'c, 'a>>(&self) -> Vec<V> {
+        self.nested_ops().into_iter().filter_map(|op| op.cast::<V>()).collect()
+    }
+    /// This op and every op nested in it, parents first, in the order of the source. A loop over the list may erase the op
+    /// that it is at, but must not look at an op after it was erased.
     fn nested_ops(&self) -> Vec<OperationRef<'c, 'a>> {
         let (mut out, mut open) = (vec![], vec![self.op_ref()]);
         while let Some(op) = open.pop() {

@@ -52,7 +52,7 @@ impl Pass for ChooseOccupancy {
     };
 
     fn run<'c>(&self, module: OperationRef<'c, 'c>, _: &PassContext<'c>) -> Res {
-        for kernel in module.nested_ops().into_iter().filter_map(|op| op.cast::<Kernel>()) {
+        for kernel in module.nested::<Kernel>() {
             let op = kernel.op();
             if let Some(blocks) = blocks(kernel).filter(|b| *b > 1 && kernel.min_blocks().is_none()) {
                 op.set_attr("min_blocks", I64::to_attribute(&blocks, op.ctx()));

@@ -74,7 +74,7 @@ impl Pass for VectorizeAccesses {
     };
 
     fn run<'c>(&self, module: OperationRef<'c, 'c>, cx: &PassContext<'c>) -> Res {
-        for kernel in module.nested_ops().into_iter().filter_map(|op| op.cast::<Kernel>()) {
+        for kernel in module.nested::<Kernel>() {
             vectorize(kernel, cx);
         }
         Ok(())

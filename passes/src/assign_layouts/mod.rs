@@ -72,7 +72,7 @@ impl Pass for AssignLayouts {
 
     fn run<'c>(&self, module: OperationRef<'c, 'c>, cx: &PassContext<'c>) -> Res {
         let mut errors = Errors::default();
-        for kernel in module.nested_ops().into_iter().filter_map(|op| op.cast::<Kernel>()) {
+        for kernel in module.nested::<Kernel>() {
             errors.merge(assign(kernel, cx));
         }
         errors.result()

@@ -8,11 +8,16 @@ pub mod choose_occupancy;
 pub mod convert_spaces;
 pub mod convert_tile_to_nvvm;
 pub mod expand_math;
+pub mod expand_mma;
 pub mod expand_tma;
 pub mod known;
 pub mod layout_conversion;
 pub mod pipeline;
+pub mod pipeline_loops;
+pub mod plan_copies;
 pub mod set_target;
+mod slice;
+pub mod specialize_warps;
 pub mod vectorize_accesses;
 pub mod verify_target;
 
@@ -22,6 +27,10 @@ pub fn register() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         register(set_target::SetTarget);
+        register(plan_copies::PlanCopies);
+        register(pipeline_loops::PipelineLoops);
+        register(expand_mma::ExpandMma);
+        register(specialize_warps::SpecializeWarps);
         register(expand_tma::ExpandTma);
         register(verify_target::VerifyTarget);
         register(assign_layouts::AssignLayouts);
@@ -34,4 +43,12 @@ pub fn register() {
         register(expand_math::ExpandMath);
         pipeline::register();
     });
+}
+
+/// The kernels of a module, in a list of their own: a pass may erase what is in them while it goes through it.
+fn kernels<'c>(
+    module: girih_ir::melior::ir::OperationRef<'c, 'c>,
+) -> Vec<girih_dialects::tile::ops::kernel::Kernel<'c, 'c>> {
+    use girih_ir::prelude::*;
+    module.nested_ops().into_iter().filter_map(|op| op.cast()).collect()
 }

@@ -16,8 +16,9 @@ pub struct Stage {
 pub const STAGES: [Stage; 3] = [
     Stage {
         name: "explicit",
-        description: "one op for each tensor copy, target checked, tiles and shared memory laid out",
-        pipeline: "tile-expand-tma,tile-verify-target,canonicalize,cse,tile-assign-layouts,tile-choose-occupancy,tile-vectorize-accesses,\
+        description: "products, copies and roles spelt out, target checked, tiles and shared memory laid out",
+        pipeline: "tile-plan-copies,tile-pipeline,tile-expand-mma,tile-specialize-warps,tile-expand-tma,\
+                   tile-verify-target,canonicalize,cse,tile-assign-layouts,tile-choose-occupancy,tile-vectorize-accesses,\
                    tile-allocate-scratch,tile-allocate-shared",
     },
     Stage {

@@ -134,6 +134,7 @@ pub fn gemm_manifest() -> Manifest {
         fill: Fill::Zero,
         l2_promotion: L2Promotion::B128,
         exact_rows: false,
+        optional: false,
     };
     Manifest {
         schema: SCHEMA,

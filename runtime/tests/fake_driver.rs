@@ -50,6 +50,7 @@ fn ptx(body: &str) -> String {
         fill: Fill::Zero,
         l2_promotion: L2Promotion::B128,
         exact_rows: false,
+        optional: false,
     };
     let scalar = Arg::Scalar {
         name: "factor".into(),

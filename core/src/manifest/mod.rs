@@ -282,6 +282,10 @@ pub struct TensorMapTemplate {
     /// hardware writes rows up to a multiple of 16 bytes, so that a launch with rows that end elsewhere is refused.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact_rows: bool,
+    /// Whether the kernel can do without: where an address or stride is not on 16 bytes (32 with 32-byte slices), no map is
+    /// encoded and the kernel gets 128 zero bytes. It must not use them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub optional: bool,
 }
 
 #[cfg(test)]
@@ -365,6 +369,7 @@ mod tests {
                     fill: Fill::Zero,
                     l2_promotion: L2Promotion::B128,
                     exact_rows: false,
+                    optional: false,
                 }],
                 grid: [
                     binary(BinaryOp::CeilDivS, size(1), Expr::Const(64)),

@@ -47,6 +47,18 @@ impl<'c, 'b> Emit<'c, 'b> {
         self.loc
     }
 
+    /// Where ops go.
+    pub fn builder(&self) -> &'b dyn Builder<'c> {
+        self.builder
+    }
+    /// Inserts an op that was built elsewhere.
+    pub fn insert(&self, op: Operation<'c>) -> OperationRef<'c, 'c> {
+        self.builder.insert(op)
+    }
+    /// An `index` constant.
+    pub fn index(&self, n: i64) -> V<'c> {
+        self.constant(n, self.index_type())
+    }
     /// Any op.
     pub fn op(
         &self,
@@ -215,6 +227,14 @@ impl<'c, 'b> Emit<'c, 'b> {
     /// `a * b`.
     pub fn mul(&self, a: V<'c>, b: V<'c>) -> V<'c> {
         self.binary("arith.muli", a, b)
+    }
+    /// `a / b`, unsigned.
+    pub fn div_u(&self, a: V<'c>, b: V<'c>) -> V<'c> {
+        self.binary("arith.divui", a, b)
+    }
+    /// What is left of `a / b`, unsigned.
+    pub fn rem_u(&self, a: V<'c>, b: V<'c>) -> V<'c> {
+        self.binary("arith.remui", a, b)
     }
     /// `a & b`.
     pub fn and(&self, a: V<'c>, b: V<'c>) -> V<'c> {
@@ -428,6 +448,18 @@ impl<'c, 'b> Emit<'c, 'b> {
         fill(0, &mut |e| then.take().map(|f| f(e)).unwrap_or_default());
         fill(1, &mut |e| otherwise.take().map(|f| f(e)).unwrap_or_default());
         op.result_values()
+    }
+    /// `scf.for` from `from` to below `to`; `body` gets the counter.
+    pub fn for_loop(&self, from: V<'c>, to: V<'c>, step: V<'c>, body: impl FnOnce(Emit<'c, '_>, V<'c>)) {
+        use girih_ir::ext::{BlockExt, block};
+        let region = Region::new();
+        region.append_block(block(&[from.r#type()], self.loc));
+        let op = self.op_with_regions("scf.for", &[from, to, step], &[], &[], vec![region]);
+        let inside = op.region_at(0).entry().expect("just made");
+        let end = girih_ir::rewrite::AtEnd(inside);
+        let emit = Emit::new(&end, self.loc);
+        body(emit, inside.argument_values()[0]);
+        emit.op("scf.yield", &[], &[], &[]);
     }
     /// `scf.if condition { then }`.
     pub fn if_then(&self, condition: V<'c>, then: impl FnOnce(Emit<'c, '_>)) {

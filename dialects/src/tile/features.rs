@@ -2,7 +2,7 @@
 //! has. `tile-verify-target` holds the rows against [`girih_core::target`].
 use super::{
     ops::{
-        bulk, cluster, index, kernel, mbarrier, memory, part, reduce, rows, scan, shape, sync,
+        bulk, cluster, index, kernel, mbarrier, memory, mma, part, reduce, rows, scan, shape, sync,
         tensormap_device::{self, MapField},
         tma::{self, CopySpace, TmaLoad, TmaStore},
         tma_apply, tma_copy,
@@ -144,6 +144,10 @@ pub const ROWS: &[(&str, Needs)] = &[
     (rows::Gather::DEF.name, Needs::Nothing),
     (rows::Scatter::DEF.name, Needs::Nothing),
     (rows::AtomicRmw::DEF.name, Needs::Nothing),
+    (mma::Mma::DEF.name, Needs::Fixed(&[one(Op::Wgmma)])),
+    (mma::Stage::DEF.name, Needs::Nothing),
+    (mma::Produce::DEF.name, Needs::Nothing),
+    (mma::EndProduce::DEF.name, Needs::Nothing),
     ("arith.extf", Needs::By(conversion)),
     ("arith.truncf", Needs::By(conversion)),
 ];

@@ -40,7 +40,7 @@ pub mod verify;
 
 use girih_ir::{dialect::Dialect, prelude::*};
 use ops::{
-    bulk, cluster, index, kernel, mbarrier, memory, part, reduce, rows, scan, shape, sync, tensormap_device, tma,
+    bulk, cluster, index, kernel, mbarrier, memory, mma, part, reduce, rows, scan, shape, sync, tensormap_device, tma,
     tma_apply, tma_copy, tma_modes, value, wgmma,
 };
 
@@ -124,6 +124,10 @@ pub static TILE: Dialect = Dialect {
         rows::Gather::REGISTRATION,
         rows::Scatter::REGISTRATION,
         rows::AtomicRmw::REGISTRATION,
+        mma::Mma::REGISTRATION,
+        mma::Stage::REGISTRATION,
+        mma::Produce::REGISTRATION,
+        mma::EndProduce::REGISTRATION,
     ],
     types: &[
         types::TensorMapType::REGISTRATION,

@@ -31,7 +31,7 @@ pub(super) fn expand<'c>(apply: Apply<'c, 'c>, maps: Option<&mut Maps<'c>>) -> R
     };
     let map = match (TensorMapType::of(sides.global.r#type()), maps) {
         (Some(_), _) => sides.global,
-        (None, Some(maps)) => maps.of(op, sides.global, None, t)?,
+        (None, Some(maps)) => maps.of(op, sides.global, None, t, false)?,
         (None, None) => return super::no_launcher(op),
     };
     super::warn_of_traps(op, t);

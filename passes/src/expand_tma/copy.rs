@@ -37,7 +37,7 @@ pub(super) fn expand<'c>(copy: RegionCopy<'c, 'c>, maps: Option<&mut Maps<'c>>) 
     let mut written = 0;
     for part in &plan.parts {
         let t = copy.map(part)?;
-        let map = maps.of(op, copy.global(), view.clone(), t)?;
+        let map = maps.of(op, copy.global(), view.clone(), t, false)?;
         written += issue(copy, &region, part, map, &start, &place);
     }
     drop(Diag::remark(&op, chosen(copy, &region, &plan)));

@@ -19,7 +19,7 @@ use girih_ir::{
 use std::ops::Range;
 
 /// The maps of one kernel.
-pub(super) struct Maps<'c> {
+pub(crate) struct Maps<'c> {
     kernel: Kernel<'c, 'c>,
     /// Values of the body, and what they are in the launch region.
     known: Vec<(Value<'c, 'c>, Value<'c, 'c>)>,
@@ -28,7 +28,7 @@ pub(super) struct Maps<'c> {
 
 /// Dimensions of a memref that are seen as one, and the type then.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Joined<'c> {
+pub(crate) struct Joined<'c> {
     pub(super) t: Type<'c>,
     pub(super) groups: Vec<Range<usize>>,
 }
@@ -37,12 +37,13 @@ struct Made<'c> {
     global: Value<'c, 'c>,
     joined: Option<Joined<'c>>,
     t: TensorMapType<'c>,
+    optional: bool,
     host: Value<'c, 'c>,
     argument: Value<'c, 'c>,
 }
 
 impl<'c> Maps<'c> {
-    pub(super) fn new(kernel: Kernel<'c, 'c>) -> Self {
+    pub(crate) fn new(kernel: Kernel<'c, 'c>) -> Self {
         let arguments = |region: RegionRef<'c, 'c>| region.entry().map(|b| b.argument_values()).unwrap_or_default();
         let known = arguments(kernel.body()).into_iter().zip(arguments(kernel.launch()));
         Maps {
@@ -53,14 +54,16 @@ impl<'c> Maps<'c> {
     }
 
     /// The body's argument that is a map of type `t` of the memref `global` of the body, seen as `joined`; `user` is who asks.
-    pub(super) fn of(
+    /// An `optional` map is none where the memref lies so that it cannot be.
+    pub(crate) fn of(
         &mut self,
         user: OperationRef<'c, 'c>,
         global: Value<'c, 'c>,
         joined: Option<Joined<'c>>,
         t: TensorMapType<'c>,
+        optional: bool,
     ) -> Res<Value<'c, 'c>> {
-        let same = |m: &&Made<'c>| m.global == global && m.joined == joined && m.t == t;
+        let same = |m: &&Made<'c>| m.global == global && m.joined == joined && m.t == t && m.optional == optional;
         if let Some(made) = self.made.iter().find(same) {
             return Ok(made.argument);
         }
@@ -75,7 +78,7 @@ impl<'c> Maps<'c> {
         if let Some(joined) = &joined {
             memory = collapse(user, memory, joined, grid);
         }
-        let map = MakeTensorMap::build(user.location(), t.plain(), memory, false);
+        let map = MakeTensorMap::build(user.location(), t.plain(), memory, false, optional);
         let host = Before(grid.op()).value(map);
         let Some(body) = self.kernel.body().entry() else {
             return Diag::op(&self.kernel.op(), "has no body").report();
@@ -89,6 +92,7 @@ impl<'c> Maps<'c> {
             global,
             joined,
             t,
+            optional,
             host,
             argument,
         });
@@ -96,7 +100,7 @@ impl<'c> Maps<'c> {
     }
 
     /// Hands the maps to the body, and gives their number.
-    pub(super) fn finish(self) -> u64 {
+    pub(crate) fn finish(self) -> u64 {
         let Some(grid) = self.grid().filter(|_| !self.made.is_empty()) else {
             return 0;
         };

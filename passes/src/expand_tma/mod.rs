@@ -42,7 +42,7 @@
 mod apply;
 mod copy;
 mod issue;
-mod maps;
+pub(crate) mod maps;
 
 use girih_core::{target::Target, tensor_map::Interleave, tensor_map::Swizzle};
 use girih_dialects::tile::{

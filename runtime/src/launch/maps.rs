@@ -22,7 +22,8 @@ pub(super) fn violations(map: &TensorMap, target: &str) -> Vec<Violation> {
     map.validate(&caps(target)).err().unwrap_or_default()
 }
 
-/// The maps in the manifest's order, `None` for a tensor with an empty dimension. Reports every broken rule of all maps.
+/// The maps in the manifest's order, `None` for a tensor with an empty dimension, and for one that is not on 16 bytes where
+/// the map is optional. Reports every broken rule of all maps.
 pub(super) fn instantiate(kernel: &Kernel, target: &str, env: &Arguments<'_>) -> Result<Vec<Option<TensorMap>>> {
     let caps = caps(target);
     let mut maps = Vec::with_capacity(kernel.tensor_maps.len());
@@ -40,7 +41,12 @@ pub(super) fn instantiate(kernel: &Kernel, target: &str, env: &Arguments<'_>) ->
         };
         match template.instantiate(env) {
             Ok(Some(map)) => {
-                for violation in map.validate(&caps).err().unwrap_or_default() {
+                let violations = map.validate(&caps).err().unwrap_or_default();
+                if template.optional && !violations.is_empty() && violations.iter().all(is_alignment) {
+                    maps.push(None);
+                    continue;
+                }
+                for violation in violations {
                     report(explain(kernel, template, &map, &violation));
                 }
                 if let Some(message) = row_end(template, &map) {
@@ -60,6 +66,11 @@ pub(super) fn instantiate(kernel: &Kernel, target: &str, env: &Arguments<'_>) ->
             problems,
         })
     }
+}
+
+/// Whether a rule is broken by where a tensor lies alone.
+fn is_alignment(violation: &Violation) -> bool {
+    matches!(violation.rule, Rule::AddressAlignment | Rule::StrideAlignment)
 }
 
 /// A violation in the words of the argument where the field comes from one of its strides, else in those of the map.

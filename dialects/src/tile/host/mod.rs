@@ -349,6 +349,7 @@ fn map<'c: 'a, 'a>(op: OperationRef<'c, 'a>, view: &View) -> Result<Host<'c, 'a>
             fill: map.core_fill(),
             l2_promotion: map.core_l2(),
             exact_rows: MakeTensorMap::from_op(op).exact_rows(),
+            optional: MakeTensorMap::from_op(op).optional(),
         },
     }))
 }

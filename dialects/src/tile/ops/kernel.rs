@@ -287,7 +287,7 @@ fn named_arguments<'c>(op: OperationRef<'c, 'c>, region: RegionRef<'c, 'c>) -> V
     arguments.into_iter().zip(names).collect()
 }
 
-fn parenthesised(p: &OpParser<'_>) -> Res<i64> {
+pub(super) fn parenthesised(p: &OpParser<'_>) -> Res<i64> {
     p.token(Token::LParen)?;
     let v = p.integer()?;
     p.token(Token::RParen)?;
@@ -340,7 +340,7 @@ fn print_arguments(p: &Printer, region: RegionRef<'_, '_>) {
     p.text(")");
 }
 /// Whether a region is one block whose terminator `name` says nothing that leaving it out would lose.
-fn ends_plainly(region: RegionRef<'_, '_>, name: &str) -> bool {
+pub(super) fn ends_plainly(region: RegionRef<'_, '_>, name: &str) -> bool {
     let blocks = region.block_list();
     let terminator = blocks.first().and_then(|b| b.terminator_op());
     blocks.len() == 1 && terminator.is_some_and(|t| t.full_name() == name && t.attribute_count() == 0)

@@ -6,6 +6,7 @@ pub mod kernel;
 mod kernel_rules;
 pub mod mbarrier;
 pub mod memory;
+pub mod mma;
 pub mod part;
 pub mod reduce;
 pub mod rows;

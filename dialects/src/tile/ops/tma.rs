@@ -30,6 +30,9 @@ op! {
     /// With `exact_rows` a launch is refused whose rows do not end on 16 bytes: what is stored through such a map would be
     /// written past them. `convert-tile-to-nvvm` adds it to the maps of stores and reductions that do not say `overwrite`.
     ///
+    /// With `optional` a memref whose address or strides are not multiples of 16 bytes gets no map either: the kernel has
+    /// another way, and finds out by itself (`tile.is_aligned`).
+    ///
     /// ```mlir
     /// tile.kernel @k(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>) threads(32) launch {
     ///   %c1 = arith.constant 1 : index
@@ -41,9 +44,9 @@ op! {
     pub struct MakeTensorMap = "tile.tensor_map" {
         operands { memory: one(GLOBAL_MEMREF) }
         results { map: one(TENSOR_MAP) }
-        attributes { exact_rows: unit }
+        attributes { exact_rows: unit, optional: unit }
         effects pure
-        format "$memory (`exact_rows` $exact_rows^)? attr-dict `:` type($memory) `->` type($map)"
+        format "$memory (`exact_rows` $exact_rows^)? (`optional` $optional^)? attr-dict `:` type($memory) `->` type($map)"
         hooks { fn verify(self) -> Res { verify_map(self) } }
     }
 }

@@ -1,0 +1,421 @@
+//! Matrix products of whole tiles, and what lies between them and the explicit level: operands staged in shared memory,
+//! and the part of a loop that runs ahead of it.
+use super::super::{
+    layouts::ANY_TILE,
+    spaces::{GLOBAL_MEMREF, SHARED_MEMREF, shared_of},
+    verify::{element_bits, index_count, on_device, static_shape},
+};
+use super::{
+    kernel::{ends_plainly, parenthesised},
+    wgmma::Major,
+};
+use girih_ir::{
+    attr_enum,
+    constraint::{Constraint, INDEX},
+    kind::{I64, Kind},
+    op,
+    op::{EffectKind, EffectSink, OpView},
+    prelude::*,
+};
+
+/// An operand of a product: a tile, or one that is staged in shared memory.
+pub const OPERAND: Constraint = Constraint::new("a ranked tensor with static sizes or a memref in #tile.shared", |t| {
+    (ANY_TILE.check)(t) || shared_of(t).is_some()
+});
+
+attr_enum! {
+    /// Which operand of a product.
+    pub enum Side("a side of a product") {
+        /// The first: M x K.
+        A = "a",
+        /// The second: K x N.
+        B = "b",
+    }
+}
+
+impl Side {
+    /// The axis of the operand's tile that the product sums over.
+    pub const fn k_axis(self) -> usize {
+        match self {
+            Side::A => 1,
+            Side::B => 0,
+        }
+    }
+    /// The other axis: M or N.
+    pub const fn mn_axis(self) -> usize {
+        1 - self.k_axis()
+    }
+}
+
+attr_enum! {
+    /// Who moves a staged tile.
+    pub enum Mover("who copies") {
+        /// Tensor copies.
+        Tma = "tma",
+        /// The block's threads, element by element.
+        Threads = "threads",
+    }
+}
+
+/// How an operand lies in shared memory: `blocks x panels x rows x span` elements.
+///
+/// ```text
+/// K-major    element (mn, k)   at [mn / rows] [k / span] [mn % rows] [k % span]
+/// MN-major   element (mn, k)   at [mn / (panels * span)] [mn / span % panels] [k] [mn % span]
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Staging {
+    /// Which dimension is contiguous.
+    pub major: Major,
+    /// Parts along M or N, one for each warpgroup.
+    pub blocks: i64,
+    /// Parts as wide as the swizzle spans.
+    pub panels: i64,
+    /// Rows of a panel.
+    pub rows: i64,
+    /// Elements of a row of a panel.
+    pub span: i64,
+}
+
+impl Staging {
+    /// Of a shared memref with static sizes; `None` where its rank is another.
+    pub fn of(t: Type<'_>, major: Major) -> Option<Staging> {
+        match t.shape()?[..] {
+            [blocks, panels, rows, span] => Some(Staging {
+                major,
+                blocks,
+                panels,
+                rows,
+                span,
+            }),
+            _ => None,
+        }
+    }
+    /// Sizes, outermost first.
+    pub fn shape(&self) -> [i64; 4] {
+        [self.blocks, self.panels, self.rows, self.span]
+    }
+    /// M or N of the operand.
+    pub fn mn(&self) -> i64 {
+        match self.major {
+            Major::K => self.blocks * self.rows,
+            Major::Mn => self.blocks * self.panels * self.span,
+        }
+    }
+    /// K of the operand.
+    pub fn k(&self) -> i64 {
+        match self.major {
+            Major::K => self.panels * self.span,
+            Major::Mn => self.rows,
+        }
+    }
+    /// The axis of the operand's tile that rows go along.
+    pub fn row_axis(&self, side: Side) -> usize {
+        match self.major {
+            Major::K => side.mn_axis(),
+            Major::Mn => side.k_axis(),
+        }
+    }
+    /// Row and column in the operand's tile of the first element of a panel.
+    pub fn panel_origin(&self, block: i64, panel: i64) -> (i64, i64) {
+        match self.major {
+            Major::K => (block * self.rows, panel * self.span),
+            Major::Mn => (0, (block * self.panels + panel) * self.span),
+        }
+    }
+}
+
+op! {
+    /// `acc + a b` on whole tiles, by all threads of the block: `a` is M x K, `b` is K x N, `acc` is M x N, whatever lies
+    /// contiguous in memory. f32 operands are tf32.
+    ///
+    /// | a, b | acc |
+    /// |---|---|
+    /// | f16 | f32, f16 |
+    /// | bf16, f32 | f32 |
+    /// | f8E4M3FN, f8E5M2, also mixed | f32, f16 |
+    /// | i8 | i32 |
+    ///
+    /// `tile-plan-copies` stages the operands in shared memory; there they are `blocks x panels x rows x span`
+    /// ([`Staging`]), and `a_major`, `b_major` say what a row is. `tile-expand-mma` makes instructions of it.
+    ///
+    /// ```mlir
+    /// tile.kernel @k(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>, %B: memref<?x?xbf16, strided<[1, ?]>, #tile.global>) threads(128) launch {
+    ///   %c1 = arith.constant 1 : index
+    ///   tile.grid %c1, %c1, %c1
+    /// } body {
+    ///   %c0 = arith.constant 0 : index
+    ///   %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+    ///   %a = tile.load %A[%c0, %c0] : memref<?x?xbf16, strided<[?, 1]>, #tile.global> -> tensor<64x32xbf16>
+    ///   %b = tile.load %B[%c0, %c0] : memref<?x?xbf16, strided<[1, ?]>, #tile.global> -> tensor<32x128xbf16>
+    ///   %c = tile.mma %a, %b, %zero : tensor<64x32xbf16>, tensor<32x128xbf16>, tensor<64x128xf32>
+    /// }
+    /// ```
+    pub struct Mma = "tile.mma" {
+        operands { a: one(OPERAND), b: one(OPERAND), acc: one(ANY_TILE) }
+        results { result: one(ANY_TILE) }
+        attributes {
+            a_major: default(Major, Major::K),
+            b_major: default(Major, Major::K),
+            unsigned_a: unit,
+            unsigned_b: unit,
+        }
+        effects custom
+        format "$a `,` $b `,` $acc attr-dict `:` type($a) `,` type($b) `,` type($acc)"
+        hooks {
+            fn effects(self, sink: &EffectSink) {
+                for (i, v) in self.op().operand_values().iter().enumerate().take(2) {
+                    if v.r#type().is_memref_type() {
+                        sink.operand(EffectKind::Read, i);
+                    }
+                }
+            }
+            fn verify(self) -> Res { verify_mma(self) }
+            fn infer_results(p: &OpParser<'c>) -> Res<Vec<Type<'c>>> {
+                Ok(p.operands().last().map(|acc| vec![acc.r#type()]).unwrap_or_default())
+            }
+        }
+    }
+}
+
+impl<'c, 'a> Mma<'c, 'a> {
+    /// An operand.
+    pub fn operand(&self, side: Side) -> Value<'c, 'a> {
+        match side {
+            Side::A => self.a(),
+            Side::B => self.b(),
+        }
+    }
+    /// Which dimension of an operand is contiguous in shared memory.
+    pub fn major(&self, side: Side) -> Major {
+        match side {
+            Side::A => self.a_major(),
+            Side::B => self.b_major(),
+        }
+    }
+}
+
+/// M or N, and K of an operand.
+fn extents(t: Type<'_>, side: Side, major: Major) -> Option<(i64, i64)> {
+    if let Some(shape) = t.shape().filter(|_| t.is_ranked_tensor_type()) {
+        return (shape.len() == 2).then(|| (shape[side.mn_axis()], shape[side.k_axis()]));
+    }
+    Staging::of(t, major).map(|s| (s.mn(), s.k()))
+}
+
+fn verify_mma<'c>(m: Mma<'c, 'c>) -> Res {
+    let (op, mut errors) = (m.op(), Errors::default());
+    errors.merge(on_device(op));
+    let (ta, tb, acc) = (m.a().r#type(), m.b().r#type(), m.acc().r#type());
+    if m.result().r#type() != acc {
+        errors.op(&op, format!("gives {}, but adds to {acc}", m.result().r#type()));
+    }
+    let shape = acc.shape().unwrap_or_default();
+    if shape.len() != 2 {
+        errors.op(
+            &op,
+            format!("adds to {acc}, but a product of matrices is a matrix: M x N"),
+        );
+        return errors.result();
+    }
+    let sides = [(Side::A, ta, shape[0], "M"), (Side::B, tb, shape[1], "N")];
+    let mut depths = vec![];
+    for (side, t, size, name) in sides {
+        static_shape(op, "an operand", t)?;
+        let Some((mn, k)) = extents(t, side, m.major(side)) else {
+            let m = format!(
+                "operand {side} is {t}, expected a matrix, or blocks x panels x rows x span elements in shared memory"
+            );
+            errors.op(&op, m);
+            continue;
+        };
+        if mn != size {
+            errors.op(
+                &op,
+                format!("operand {side} has {name} = {mn}, but {acc} has {name} = {size}; a is M x K, b is K x N"),
+            );
+        }
+        depths.push(k);
+    }
+    if let [a, b] = depths[..]
+        && a != b
+    {
+        errors.op(
+            &op,
+            format!("operand a has K = {a}, but operand b has K = {b}; a is M x K, b is K x N"),
+        );
+    }
+    let text = |t: Type<'c>| t.element_type().map(|e| e.to_string()).unwrap_or_default();
+    let (a, b, d) = (text(ta), text(tb), text(acc));
+    let small = |e: &str| matches!(e, "f8E4M3FN" | "f8E5M2");
+    let fits = match (a.as_str(), b.as_str()) {
+        ("f16", "f16") => matches!(d.as_str(), "f32" | "f16"),
+        ("bf16", "bf16") | ("f32", "f32") => d == "f32",
+        ("i8", "i8") => d == "i32",
+        (a, b) if small(a) && small(b) => matches!(d.as_str(), "f32" | "f16"),
+        _ => false,
+    };
+    if !fits {
+        errors.op(
+            &op,
+            format!(
+                "multiplies {a} by {b} into {d}; tensor cores multiply f16 into f32 or f16, bf16 and f32 into f32, 8-bit floats into \
+                 f32 or f16, i8 into i32"
+            ),
+        );
+    }
+    errors.result()
+}
+
+op! {
+    /// A tile of global memory, staged in shared memory as operand `side` of a product: a copy of its own, complete when the
+    /// op is done. Elements outside the memref are zero. `major` says which dimension is contiguous, the result's type the
+    /// rest ([`Staging`]); `by` says who copies. All threads of the block come by.
+    ///
+    /// `tile-plan-copies` makes it of a `tile.load`; `tile-pipeline` gives it memory and copies.
+    ///
+    /// ```mlir
+    /// tile.kernel @k(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>) threads(256) launch {
+    ///   %c1 = arith.constant 1 : index
+    ///   tile.grid %c1, %c1, %c1
+    /// } body {
+    ///   %c0 = arith.constant 0 : index
+    ///   %a = tile.stage %A[%c0, %c0] side a major k by tma : memref<?x?xbf16, strided<[?, 1]>, #tile.global> -> memref<2x1x64x64xbf16, #tile.shared<swizzle = 128>>
+    /// }
+    /// ```
+    pub struct Stage = "tile.stage" {
+        operands { source: one(GLOBAL_MEMREF), indices: variadic(INDEX) }
+        results { result: one(SHARED_MEMREF) }
+        attributes { side: required(Side), major: required(Major), by: required(Mover) }
+        effects [read source, allocate result]
+        format "$source `[` $indices `]` `side` $side `major` $major `by` $by attr-dict `:` type($source) `->` type($result)"
+        hooks {
+            fn verify(self) -> Res {
+                let (op, mut errors) = (self.op(), Errors::default());
+                errors.merge(on_device(op));
+                let (from, to) = (self.source().r#type(), self.result().r#type());
+                let rank = from.shape().unwrap_or_default().len();
+                if rank != 2 {
+                    errors.op(&op, format!("stages a part of {from}, but operands are matrices: rank 2"));
+                }
+                index_count(op, &mut errors, "the memref", rank, self.indices().len());
+                if from.element_type() != to.element_type() {
+                    errors.op(&op, format!("the result {to} must have the element type of {from}"));
+                }
+                static_shape(op, "a staged tile", to)?;
+                if Staging::of(to, self.major()).is_none() {
+                    errors.op(&op, format!("gives {to}, expected blocks x panels x rows x span elements"));
+                }
+                if element_bits(to).is_none() {
+                    errors.op(&op, format!("gives {to}, but operands hold numbers"));
+                }
+                errors.result()
+            }
+        }
+    }
+}
+
+impl Stage<'_, '_> {
+    /// How the operand lies in shared memory.
+    pub fn staging(&self) -> Staging {
+        Staging::of(self.result().r#type(), self.major()).expect("checked by the verifier")
+    }
+}
+
+op! {
+    /// The part of the loop around it that runs ahead: its region, which gets the loop's counter, runs once for each pass of
+    /// the loop, in one thread of the block, up to `ahead` - 1 passes before the others get there. What it waits for must
+    /// come from passes that are at least `ahead` back. It stands in the body of an `scf.for` itself.
+    ///
+    /// `tile-pipeline` puts copies into it; `tile-specialize-warps` gives it a warp of its own, or writes it into the loop.
+    ///
+    /// ```mlir
+    /// %c0 = arith.constant 0 : index
+    /// %c1 = arith.constant 1 : index
+    /// %c8 = arith.constant 8 : index
+    /// %full = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+    /// scf.for %i = %c0 to %c8 step %c1 {
+    ///   tile.produce(%j) ahead(1) {
+    ///     tile.mbarrier.arrive %full[] : memref<!tile.mbarrier, #tile.shared>
+    ///   }
+    /// }
+    /// ```
+    pub struct Produce = "tile.produce" {
+        attributes {
+            /// Passes of the loop that it is ahead at most, its own included.
+            ahead: required(I64),
+        }
+        regions { copies: single }
+        traits [RecursiveMemoryEffects]
+        format custom
+        hooks {
+            fn verify(self) -> Res {
+                let (op, mut errors) = (self.op(), Errors::default());
+                errors.merge(on_device(op));
+                if self.ahead() < 1 {
+                    errors.op(&op, format!("ahead({}), but the pass that the loop is in counts: at least 1", self.ahead()));
+                }
+                if op.parent().is_some_and(|p| p.full_name() != "scf.for") {
+                    errors.op(&op, "runs ahead of a loop, but does not stand in the body of an scf.for itself");
+                }
+                errors.result()
+            }
+            fn verify_regions(self) -> Res {
+                use girih_ir::ext::BlockExt;
+                let arguments = self.copies().entry().map(|b| b.argument_values()).unwrap_or_default();
+                if arguments.len() != 1 || !arguments[0].r#type().is_index_type() {
+                    return Diag::op(&self.op(), "has a region that takes one index, the loop's counter").report();
+                }
+                Ok(())
+            }
+            fn parse(p: &OpParser<'c>) -> Res {
+                p.token(Token::LParen)?;
+                let counter = p.argument(false)?;
+                p.token(Token::RParen)?;
+                p.keyword("ahead")?;
+                let ahead = parenthesised(p)?;
+                p.set_attribute("ahead", I64::to_attribute(&ahead, p.context()));
+                let region = p.region(&[counter.with_type(Type::index(p.context()))])?;
+                p.ensure_terminator(region, EndProduce::NAME);
+                p.attr_dict_with_keyword()
+            }
+            fn print(self, p: &Printer) {
+                use girih_ir::ext::BlockExt;
+                p.text("(");
+                if let Some(counter) = self.copies().entry().and_then(|b| b.argument_values().first().copied()) {
+                    p.argument(counter, false);
+                }
+                p.text(format!(") ahead({}) ", self.ahead()));
+                p.region(self.copies(), false, !ends_plainly(self.copies(), EndProduce::NAME));
+                p.attr_dict_with_keyword(&self.op(), &["ahead"]);
+            }
+        }
+    }
+}
+
+op! {
+    /// Ends the region of `tile.produce`; it may be left out, and is not printed.
+    ///
+    /// ```mlir
+    /// %c0 = arith.constant 0 : index
+    /// %c1 = arith.constant 1 : index
+    /// scf.for %i = %c0 to %c1 step %c1 {
+    ///   tile.produce(%j) ahead(2) {
+    ///     tile.end_produce
+    ///   }
+    /// }
+    /// ```
+    pub struct EndProduce = "tile.end_produce" {
+        traits [Terminator]
+        effects pure
+        format "attr-dict"
+        hooks {
+            fn verify(self) -> Res {
+                if self.op().parent().is_none_or(|p| p.is::<Produce>()) {
+                    return Ok(());
+                }
+                Diag::op(&self.op(), "ends the region of tile.produce, and stands nowhere else").report()
+            }
+        }
+    }
+}

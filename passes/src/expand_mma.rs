@@ -1,0 +1,323 @@
+//! `tile-expand-mma`: products of whole tiles become products of warpgroups, and the tiles that they make are dealt out.
+//!
+//! ```mlir
+//! %n = tile.mma %a, %b, %acc : memref<2x1x64x64xbf16, ...>, memref<1x1x256x64xbf16, ...>, tensor<128x256xf32>      // before
+//! %out = arith.truncf %n : tensor<128x256xf32> to tensor<128x256xbf16>
+//! tile.store %out, %C[%row, %col] : ...
+//!
+//! %warpgroup = arith.divui %warp, %c4 : index                                                                     // after
+//! %own = tile.slab %a[%warpgroup] : ... -> memref<1x64x64xbf16, ...>
+//! %all = tile.slab %b[%c0] : ... -> memref<1x256x64xbf16, ...>
+//! tile.wgmma.fence
+//! %f = tile.wgmma %own, %all, %acc : ..., tensor<64x256xf32, #tile.layout<wgmma_d>>
+//! tile.wgmma.commit
+//! %n = tile.wgmma.wait 0 %f : ...
+//! %out = arith.truncf %n : tensor<64x256xf32, #tile.layout<wgmma_d>> to tensor<64x256xbf16, #tile.layout<wgmma_d>>
+//! tile.store %out, %C[%row + 64 * %warpgroup, %col] : ...
+//! ```
+//!
+//! Every warpgroup has 64 rows of the accumulator, and of all tiles that are computed from it or with it element by element,
+//! carried by loops, loaded and stored.
+//!
+//! *Needs* operands in shared memory (`tile-plan-copies`), and `threads` to be 128 for each 64 rows. *Refuses* other ops on
+//! these tiles. *Numbers* stay what they are.
+use crate::plan_copies::{WARPGROUP_ROWS, WARPGROUP_THREADS};
+use girih_dialects::{
+    nvvm::Emit,
+    tile::{
+        layouts::{Fragment, Layout, is_laid_out},
+        ops::{
+            index::WarpId,
+            kernel::Kernel,
+            memory::{Load, Slab, Store},
+            mma::{Mma, Side, Staging},
+            value::Splat,
+            wgmma::{Commit, Fence, Wait, Wgmma},
+        },
+        types::InFlightType,
+    },
+};
+use girih_ir::{
+    ext::BlockExt,
+    mlir_sys::*,
+    op::{OpView, Trait},
+    pass::{DialectSource, Pass, PassContext, PassInfo},
+    prelude::*,
+    rewrite::Before,
+};
+
+type V<'c> = Value<'c, 'c>;
+
+/// Warps of a warpgroup.
+const WARPGROUP_WARPS: i64 = 4;
+
+/// The pass.
+pub struct ExpandMma;
+
+impl Pass for ExpandMma {
+    const INFO: PassInfo = PassInfo {
+        anchor: Some("builtin.module"),
+        dialects: &[
+            DialectSource::Rust(&girih_dialects::tile::TILE),
+            DialectSource::Upstream(mlirGetDialectHandle__arith__),
+        ],
+        ..PassInfo::new(
+            "tile-expand-mma",
+            "Make products of warpgroups of products of whole tiles",
+        )
+    };
+
+    fn run<'c>(&self, module: OperationRef<'c, 'c>, _: &PassContext<'c>) -> Res {
+        let mut errors = Errors::default();
+        for kernel in crate::kernels(module) {
+            errors.merge(expand(kernel));
+        }
+        errors.result()
+    }
+}
+
+fn expand<'c>(kernel: Kernel<'c, 'c>) -> Res {
+    let products: Vec<Mma> = kernel
+        .op()
+        .nested_ops()
+        .into_iter()
+        .filter_map(|op| op.cast())
+        .collect();
+    if products.is_empty() {
+        return Ok(());
+    }
+    let mut errors = Errors::default();
+    for mma in &products {
+        errors.merge(check(kernel, *mma));
+    }
+    errors.result()?;
+    let tiles = Tiles::of(&products)?;
+    let Some(first) = kernel.body().entry().and_then(|b| b.op_list().first().copied()) else {
+        return Ok(());
+    };
+    let at = Before(first);
+    let e = Emit::new(&at, kernel.op().location());
+    let warp = e.insert(WarpId::build(e.loc(), e.index_type())).result0();
+    let warpgroup = e.div_u(warp, e.index(WARPGROUP_WARPS));
+    let own_rows = e.mul(warpgroup, e.index(WARPGROUP_ROWS));
+    for v in &tiles.values {
+        deal_out(*v);
+    }
+    for op in tiles.accesses {
+        let operands = op.operand_values();
+        // A load's memref comes before its indices, a store's value and memref do.
+        let row = 1 + usize::from(op.is::<Store>());
+        let at = Before(op);
+        let e = Emit::new(&at, op.location());
+        let moved = e.add(operands[row], own_rows);
+        // SAFETY: the index is that of an operand.
+        unsafe { mlirOperationSetOperand(op.to_raw(), row as isize, moved.to_raw()) };
+    }
+    for mma in products {
+        instructions(mma, warpgroup);
+    }
+    Ok(())
+}
+
+fn check<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>) -> Res {
+    let op = mma.op();
+    for side in [Side::A, Side::B] {
+        let t = mma.operand(side).r#type();
+        if t.is_ranked_tensor_type() {
+            let m = format!("operand {side} is {t}, but products read shared memory; run tile-plan-copies first");
+            return Diag::op(&op, m).report();
+        }
+    }
+    let t = mma.acc().r#type();
+    if is_laid_out(t) {
+        return Diag::op(
+            &op,
+            format!("adds to {t}, but passes lay the accumulator out; leave its layout out"),
+        )
+        .report();
+    }
+    let rows = t.shape().unwrap_or_default()[0];
+    let warpgroups = kernel.threads() / WARPGROUP_THREADS;
+    let blocks = Staging::of(mma.a().r#type(), mma.a_major()).map_or(0, |s| s.blocks);
+    if kernel.threads() % WARPGROUP_THREADS != 0 || rows != warpgroups * WARPGROUP_ROWS || blocks != warpgroups {
+        let m = format!(
+            "adds to {rows} rows with operand a in {blocks} parts, but threads({}) multiply {} rows, each warpgroup a part of {WARPGROUP_ROWS}",
+            kernel.threads(),
+            warpgroups * WARPGROUP_ROWS
+        );
+        return Diag::op(&op, m).report();
+    }
+    Ok(())
+}
+
+/// The tiles that accumulators reach.
+#[derive(Default)]
+struct Tiles<'c> {
+    values: Vec<V<'c>>,
+    /// Loads and stores of them.
+    accesses: Vec<OperationRef<'c, 'c>>,
+}
+
+impl<'c> Tiles<'c> {
+    fn of(products: &[Mma<'c, 'c>]) -> Res<Tiles<'c>> {
+        let mut tiles = Tiles::default();
+        let mut open: Vec<V<'c>> = products.iter().flat_map(|m| [m.acc(), m.result()]).collect();
+        let mut seen: Vec<OperationRef<'c, 'c>> = vec![];
+        while let Some(v) = open.pop() {
+            if tiles.values.contains(&v) {
+                continue;
+            }
+            tiles.values.push(v);
+            let owner = v.defining_op().or_else(|| v.argument_of().map(|(op, _)| op));
+            for op in v.users().into_iter().chain(owner) {
+                if !seen.contains(&op) {
+                    seen.push(op);
+                    open.extend(tiles.reached(op)?);
+                }
+            }
+            if let Some((owner, _)) = v.argument_of() {
+                open.extend(carried(owner, v));
+            }
+            for user in v.users() {
+                open.extend(carried(user, v));
+            }
+            if let Some(by) = v.defining_op() {
+                open.extend(carried(by, v));
+            }
+        }
+        Ok(tiles)
+    }
+
+    /// The tiles that an op on one of them ties to it, but for what loops and branches carry.
+    fn reached(&mut self, op: OperationRef<'c, 'c>) -> Res<Vec<V<'c>>> {
+        let tensors = |list: Vec<V<'c>>| list.into_iter().filter(|v| v.r#type().is_ranked_tensor_type());
+        if op.has_trait(Trait::Elementwise) {
+            return Ok(tensors(op.operand_values())
+                .chain(tensors(op.result_values()))
+                .collect());
+        }
+        if op.is::<Load>() || op.is::<Store>() {
+            self.accesses.push(op);
+            return Ok(vec![]);
+        }
+        if let Some(mma) = op.cast::<Mma>() {
+            return Ok(vec![mma.acc(), mma.result()]);
+        }
+        match op.full_name() {
+            "scf.for" | "scf.if" | "scf.yield" => Ok(vec![]),
+            "arith.constant" if is_splat(op) => Ok(vec![]),
+            _ if op.is::<Splat>() => Ok(vec![]),
+            name => {
+                let m = format!(
+                    "works on a tile of a matrix product, but tile-expand-mma has no rule for '{name}'; such tiles are computed with \
+                     element by element, carried by scf.for and scf.if, loaded and stored"
+                );
+                Diag::op(&op, m).report()
+            }
+        }
+    }
+}
+
+fn is_splat(constant: OperationRef<'_, '_>) -> bool {
+    constant.attr("value").is_some_and(|v| unsafe {
+        mlirAttributeIsADenseElements(v.to_raw()) && mlirDenseElementsAttrIsSplat(v.to_raw())
+    })
+}
+
+/// Other values that are the same tile as `v`: `op` carries it from pass to pass, or out of a branch.
+fn carried<'c>(op: OperationRef<'c, 'c>, v: V<'c>) -> Vec<V<'c>> {
+    let terminators = |op: OperationRef<'c, 'c>| {
+        (0..op.region_count())
+            .filter_map(|r| op.region_at(r).entry().and_then(|b| b.terminator_op()))
+            .map(|t| t.operand_values())
+            .collect::<Vec<_>>()
+    };
+    let of = |op: OperationRef<'c, 'c>, n: usize| {
+        let mut all: Vec<V<'c>> = terminators(op).iter().filter_map(|y| y.get(n).copied()).collect();
+        all.extend(op.result_values().get(n).copied());
+        if op.full_name() == "scf.for" {
+            all.extend(op.operand_values().get(3 + n).copied());
+            let arguments = op.region_at(0).entry().map(|b| b.argument_values());
+            all.extend(arguments.and_then(|a| a.get(1 + n).copied()));
+        }
+        all
+    };
+    match op.full_name() {
+        "scf.yield" => {
+            let Some(parent) = op.parent() else { return vec![] };
+            let places = op.operand_values();
+            let mine = places.iter().enumerate().filter(|(_, o)| **o == v);
+            mine.flat_map(|(n, _)| of(parent, n)).collect()
+        }
+        "scf.for" | "scf.if" => (0..op.result_count())
+            .map(|n| of(op, n))
+            .filter(|all| all.contains(&v))
+            .flatten()
+            .collect(),
+        _ => vec![],
+    }
+}
+
+/// Gives a tile the part that a warpgroup holds as its type.
+fn deal_out(v: V<'_>) {
+    let t = v.r#type();
+    let columns = t.shape().unwrap_or_default()[1];
+    let element = t.element_type().unwrap_or(t);
+    // SAFETY: the layout is of the type's context, and has its rank.
+    let part: Type = unsafe {
+        let context = girih_ir::context(ContextRef::from_raw(mlirTypeGetContext(t.to_raw())));
+        let layout = Layout::get(context, Fragment::WgmmaD);
+        let shape = [WARPGROUP_ROWS, columns];
+        let layout: Attribute = layout.into();
+        Type::from_raw(mlirRankedTensorTypeGet(
+            2,
+            shape.as_ptr(),
+            element.to_raw(),
+            layout.to_raw(),
+        ))
+    };
+    unsafe { mlirValueSetType(v.to_raw(), part.to_raw()) };
+    let constant = v.defining_op().filter(|op| op.full_name() == "arith.constant");
+    if let Some((op, value)) = constant.and_then(|op| Some((op, op.attr("value")?))) {
+        // SAFETY: a constant tile that is reached is a splat: see `Tiles::of`.
+        let value = unsafe {
+            let one = mlirDenseElementsAttrGetSplatValue(value.to_raw());
+            Attribute::from_raw(mlirDenseElementsAttrSplatGet(part.to_raw(), one))
+        };
+        op.set_attr("value", value);
+    }
+}
+
+/// The instructions of one product.
+fn instructions<'c>(mma: Mma<'c, 'c>, warpgroup: V<'c>) {
+    let (op, at) = (mma.op(), Before(mma.op()));
+    let e = Emit::new(&at, op.location());
+    let loc = e.loc();
+    let part = |side: Side, index: V<'c>| {
+        let whole = mma.operand(side);
+        let shape = whole.r#type().shape().unwrap_or_default();
+        let t = crate::pipeline_loops::with_shape(whole.r#type(), &shape[1..]);
+        e.insert(Slab::build(loc, t, whole, &[index])).result0()
+    };
+    let (a, b) = (part(Side::A, warpgroup), part(Side::B, e.index(0)));
+    e.insert(Fence::build(loc));
+    let t = mma.acc().r#type();
+    let flying = e
+        .insert(Wgmma::build(
+            loc,
+            InFlightType::get(e.context(), t).plain(),
+            a,
+            b,
+            mma.acc(),
+            mma.a_major(),
+            mma.b_major(),
+            mma.unsigned_a(),
+            mma.unsigned_b(),
+        ))
+        .result0();
+    e.insert(Commit::build(loc));
+    let done = e.insert(Wait::build(loc, &[t], &[flying], 0)).result0();
+    mma.result().replace_all_uses_with(&done);
+    // SAFETY: the op's result has no uses any more.
+    unsafe { mlirOperationDestroy(op.to_raw()) };
+}

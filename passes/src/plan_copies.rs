@@ -1,0 +1,442 @@
+//! `tile-plan-copies`: operands of `tile.mma` go from global to shared memory without a stay in registers.
+//!
+//! ```mlir
+//! %sum = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<128x256xf32>) {                    // before
+//!   %a = tile.load %A[%row, %k] : memref<?x?xbf16, strided<[?, 1]>, #tile.global> -> tensor<128x64xbf16>
+//!   %b = tile.load %B[%k, %col] : memref<?x?xbf16, strided<[1, ?]>, #tile.global> -> tensor<64x256xbf16>
+//!   %n = tile.mma %a, %b, %acc : tensor<128x64xbf16>, tensor<64x256xbf16>, tensor<128x256xf32>
+//!   scf.yield %n : tensor<128x256xf32>
+//! }
+//!
+//! %fits_a = tile.is_aligned %A axis 1 by 8 : ...                                                                  // after
+//! %fits_b = tile.is_aligned %B axis 0 by 8 : ...
+//! %fits = arith.andi %fits_a, %fits_b : i1
+//! %sum = scf.if %fits -> (tensor<128x256xf32>) {
+//!   %s = scf.for ... {
+//!     %a = tile.stage %A[%row, %k] side a major k by tma : ... -> memref<2x1x64x64xbf16, #tile.shared<swizzle = 128>>
+//!     %b = tile.stage %B[%k, %col] side b major k by tma : ... -> memref<1x1x256x64xbf16, #tile.shared<swizzle = 128>>
+//!     %n = tile.mma %a, %b, %acc : ...
+//!     ...
+//! } else {
+//!   ... the same loop, copied by threads
+//! }
+//! ```
+//!
+//! The dimension that has stride 1 in global memory is contiguous in shared memory too where wgmma takes it so (always for
+//! 16-bit numbers, for others along K only); else threads transpose on the way. The swizzle is the widest whose span divides
+//! a row.
+//!
+//! Tensor copies take rows whose address and strides are multiples of 16 bytes, from a column that is one too. The column
+//! must be known to be; the rest is tested where the loop starts, and a second loop does without. Copies are by threads from
+//! the start where the memref is no argument of the kernel, no dimension has stride 1, the loop is inside another one, or
+//! the place to copy from depends on more than the loop's counter; a remark says so.
+//!
+//! *Needs* `threads` to be 128 for each 64 rows of the accumulator. *Refuses* operands that are not loaded just so.
+//! *Numbers* stay what they are.
+use crate::{known::known_multiple, slice::Slice, slice::is_defined_in};
+use girih_dialects::{
+    nvvm::Emit,
+    tile::{
+        ops::{
+            kernel::Kernel,
+            memory::Load,
+            mma::{Mma, Mover, Side, Stage, Staging},
+            value::IsAligned,
+            wgmma::Major,
+        },
+        target_of,
+    },
+};
+use girih_ir::{
+    ext::BlockExt,
+    kind::Kind,
+    mlir_sys::*,
+    op::{EffectKind, OpView},
+    pass::{DialectSource, Pass, PassContext, PassInfo, Statistic},
+    prelude::*,
+    rewrite::{AtEnd, Before},
+};
+
+type V<'c> = Value<'c, 'c>;
+
+/// Rows of the accumulator that a warpgroup computes.
+pub(crate) const WARPGROUP_ROWS: i64 = 64;
+/// Threads of a warpgroup.
+pub(crate) const WARPGROUP_THREADS: i64 = 128;
+/// Bytes that addresses, strides and columns of tensor copies are multiples of.
+const COPY_BYTES: i64 = 16;
+
+/// The pass.
+pub struct PlanCopies;
+
+impl Pass for PlanCopies {
+    const INFO: PassInfo = PassInfo {
+        anchor: Some("builtin.module"),
+        statistics: &[
+            Statistic {
+                name: "tensor-copies",
+                description: "Operands that tensor copies stage",
+            },
+            Statistic {
+                name: "thread-copies",
+                description: "Operands that threads copy whatever the arguments are",
+            },
+        ],
+        dialects: &[
+            DialectSource::Rust(&girih_dialects::tile::TILE),
+            DialectSource::Upstream(mlirGetDialectHandle__scf__),
+            DialectSource::Upstream(mlirGetDialectHandle__arith__),
+        ],
+        ..PassInfo::new("tile-plan-copies", "Stage operands of matrix products in shared memory")
+    };
+
+    fn run<'c>(&self, module: OperationRef<'c, 'c>, cx: &PassContext<'c>) -> Res {
+        let mut errors = Errors::default();
+        for kernel in crate::kernels(module) {
+            errors.merge(plan(kernel, cx));
+        }
+        errors.result()
+    }
+}
+
+/// An operand that is to be staged.
+struct Plan<'c> {
+    mma: Mma<'c, 'c>,
+    side: Side,
+    load: Load<'c, 'c>,
+    staging: Staging,
+    /// Which tensor copies it asks for, or why there are none.
+    copy: Result<Test<'c>, String>,
+}
+
+/// What must hold for tensor copies: `tile.is_aligned memory axis .. by ..`.
+#[derive(Clone, Copy, PartialEq)]
+struct Test<'c> {
+    memory: V<'c>,
+    axis: usize,
+    by: i64,
+}
+
+fn plan<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
+    let mut errors = Errors::default();
+    let products: Vec<Mma> = kernel
+        .op()
+        .nested_ops()
+        .into_iter()
+        .filter_map(|op| op.cast())
+        .collect();
+    let mut plans = vec![];
+    for mma in &products {
+        for side in [Side::A, Side::B] {
+            if mma.operand(side).r#type().is_ranked_tensor_type()
+                && let Some(plan) = errors.merge(operand(kernel, *mma, side))
+            {
+                plans.push(plan);
+            }
+        }
+    }
+    errors.result()?;
+    // A loop's operands go one way together.
+    let mut loops: Vec<(OperationRef<'c, 'c>, Vec<Test<'c>>)> = vec![];
+    for plan in &plans {
+        let place = plan.mma.op().parent();
+        let together = || plans.iter().filter(|other| other.mma.op().parent() == place);
+        match together().find_map(|other| other.copy.as_ref().err()) {
+            Some(why) => {
+                cx.count(1, 1);
+                drop(Diag::remark(&plan.load.op(), format!("is copied by threads: {why}")));
+            }
+            None => {
+                cx.count(0, 1);
+                if let Some(place) = place.filter(|place| loops.iter().all(|(l, _)| l != place)) {
+                    let mut tests: Vec<Test> = vec![];
+                    for test in together().filter_map(|p| p.copy.as_ref().ok()) {
+                        if !tests.contains(test) {
+                            tests.push(*test);
+                        }
+                    }
+                    loops.push((place, tests));
+                }
+            }
+        }
+    }
+    let by = |mma: Mma<'c, 'c>| match mma.op().parent().is_some_and(|p| loops.iter().any(|(l, _)| *l == p)) {
+        true => Mover::Tma,
+        false => Mover::Threads,
+    };
+    let mut loads = vec![];
+    for mma in products {
+        let own: Vec<&Plan> = plans.iter().filter(|p| p.mma.op() == mma.op()).collect();
+        loads.extend(own.iter().map(|p| p.load.op()));
+        if !own.is_empty() {
+            stage(mma, &own, by(mma));
+        }
+    }
+    for (i, load) in loads.iter().enumerate() {
+        if !loads[..i].contains(load) && load.result0().users().is_empty() {
+            // SAFETY: nothing uses it any more, and it is visited once.
+            unsafe { mlirOperationDestroy(load.to_raw()) };
+        }
+    }
+    for (place, tests) in loops {
+        guard(place, &tests);
+    }
+    Ok(())
+}
+
+/// How an operand will be staged.
+fn operand<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>, side: Side) -> Res<Plan<'c>> {
+    let (op, value) = (mma.op(), mma.operand(side));
+    let Some(load) = value.defining_op().and_then(|by| by.cast::<Load>()) else {
+        let m = format!(
+            "multiplies operand {side} that is computed, but tile-plan-copies stages operands straight from global memory; load \
+             it with tile.load, or store what is computed first"
+        );
+        return Diag::op(&op, m).report();
+    };
+    if load.op().block() != op.block() || is_written_between(load.op(), op) {
+        let m = format!(
+            "operand {side} is loaded in another block, or memory is written between its load and here; load it just before"
+        );
+        return Diag::op(&op, m)
+            .note(load.op().location(), "it is loaded here")
+            .report();
+    }
+    if load.pad().is_some() {
+        return Diag::op(&load.op(), "says pad, but operands of products are padded with zero").report();
+    }
+    let Some(bits) = value.r#type().element_type().and_then(|e| e.bit_width()) else {
+        return Diag::op(&op, "multiplies what is no number").report();
+    };
+    let bytes = i64::from(bits) / 8;
+    let (strides, _) = load.source().r#type().strides_and_offset().unwrap_or_default();
+    let staging = staging(kernel, mma, side, bytes, &strides)?;
+    let copy = tensor_copy(kernel, mma, side, load, &staging, bytes, &strides);
+    Ok(Plan {
+        mma,
+        side,
+        load,
+        staging,
+        copy,
+    })
+}
+
+/// Whether memory may change between two ops of a block.
+fn is_written_between<'c>(from: OperationRef<'c, 'c>, to: OperationRef<'c, 'c>) -> bool {
+    let Some(block) = from.block() else { return true };
+    let ops = block.op_list();
+    let between = ops
+        .iter()
+        .skip_while(|op| **op != from)
+        .skip(1)
+        .take_while(|op| **op != to);
+    let harmless = |kind: EffectKind| matches!(kind, EffectKind::Read | EffectKind::Allocate);
+    between.into_iter().any(|op| {
+        op.memory_effects()
+            .is_none_or(|all| all.iter().any(|(kind, _)| !harmless(*kind)))
+    })
+}
+
+/// The place of an operand in shared memory.
+fn staging<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>, side: Side, bytes: i64, strides: &[i64]) -> Res<Staging> {
+    let op = mma.op();
+    let shape = mma.operand(side).r#type().shape().unwrap_or_default();
+    let (mn, k) = (shape[side.mn_axis()], shape[side.k_axis()]);
+    let warpgroups = kernel.threads() / WARPGROUP_THREADS;
+    if side == Side::A && (kernel.threads() % WARPGROUP_THREADS != 0 || mn != warpgroups * WARPGROUP_ROWS) {
+        let threads = mn / WARPGROUP_ROWS * WARPGROUP_THREADS;
+        let remedy = if mn > 0 && mn % WARPGROUP_ROWS == 0 && threads <= 1024 {
+            format!("write threads({threads})")
+        } else {
+            format!("take a tile of {} rows", warpgroups.max(1) * WARPGROUP_ROWS)
+        };
+        let m = format!(
+            "has M = {mn} in a kernel with threads({}), but a warpgroup of {WARPGROUP_THREADS} threads multiplies {WARPGROUP_ROWS} rows; {remedy}",
+            kernel.threads()
+        );
+        return Diag::op(&op, m).report();
+    }
+    if side == Side::B && (mn % 8 != 0 || !(8..=256).contains(&mn)) {
+        return Diag::op(&op, format!("has N = {mn}, but wgmma has multiples of 8 up to 256")).report();
+    }
+    if k * bytes % 32 != 0 || k == 0 {
+        let m = format!(
+            "has K = {k}, but an instruction multiplies 32 bytes of K: a multiple of {}",
+            32 / bytes
+        );
+        return Diag::op(&op, m).report();
+    }
+    let blocks = match side {
+        Side::A => warpgroups,
+        Side::B => 1,
+    };
+    // Along M or N only 16-bit numbers can be contiguous.
+    let mn_row = mn / blocks * bytes;
+    let is_mn_major = strides[side.mn_axis()] == 1 && bytes == 2 && mn_row % 32 == 0 && k <= 256;
+    let span = |row: i64| [128, 64, 32].into_iter().find(|s| row % s == 0).unwrap_or(32);
+    Ok(if is_mn_major {
+        let span = span(mn_row);
+        Staging {
+            major: Major::Mn,
+            blocks,
+            panels: mn_row / span,
+            rows: k,
+            span: span / bytes,
+        }
+    } else {
+        let span = span(k * bytes);
+        Staging {
+            major: Major::K,
+            blocks,
+            panels: k * bytes / span,
+            rows: mn / blocks,
+            span: span / bytes,
+        }
+    })
+}
+
+/// What tensor copies of an operand ask for, or why it cannot have any.
+fn tensor_copy<'c>(
+    kernel: Kernel<'c, 'c>,
+    mma: Mma<'c, 'c>,
+    side: Side,
+    load: Load<'c, 'c>,
+    staging: &Staging,
+    bytes: i64,
+    strides: &[i64],
+) -> Result<Test<'c>, String> {
+    if !target_of(mma.op()).is_some_and(|t| t.tensor_map_caps().is_some()) {
+        return Err("the target has no tensor copies".to_owned());
+    }
+    let memory = load.source();
+    if memory.argument_of().is_none_or(|(owner, _)| owner != kernel.op()) {
+        return Err("the memref is no argument of the kernel".to_owned());
+    }
+    let axis = 1 - staging.row_axis(side);
+    if strides[axis] != 1 {
+        return Err(format!(
+            "axis {axis} is contiguous in shared memory, but its stride in global memory is not known to be 1"
+        ));
+    }
+    let column = load.indices()[axis];
+    let known = known_multiple(column);
+    if known * bytes % COPY_BYTES != 0 {
+        return Err(format!(
+            "tensor copies start at multiples of {COPY_BYTES} bytes, but the index along axis {axis} is known to be a multiple of \
+             {known} elements only"
+        ));
+    }
+    let Some(place) = mma.op().parent().filter(|p| p.full_name() == "scf.for") else {
+        return Err("the product stands in no loop of its own".to_owned());
+    };
+    let mut outer = place.parent();
+    while let Some(op) = outer.filter(|op| *op != kernel.op()) {
+        if op.full_name() != "scf.if" {
+            return Err(format!("the loop stands inside '{}'", op.full_name()));
+        }
+        outer = op.parent();
+    }
+    let counter = place
+        .region_at(0)
+        .entry()
+        .map(|b| b.argument_values())
+        .unwrap_or_default()[0];
+    let mut slice = Slice::new(|v| !is_defined_in(v, place));
+    slice.set(counter, counter);
+    if !load.indices().iter().all(|i| slice.reaches(*i)) {
+        return Err("the indices depend on more than the loop's counter".to_owned());
+    }
+    Ok(Test {
+        memory,
+        axis,
+        by: COPY_BYTES / bytes,
+    })
+}
+
+/// Stages the operands of a product just before it.
+fn stage<'c>(mma: Mma<'c, 'c>, plans: &[&Plan<'c>], by: Mover) {
+    let (op, at) = (mma.op(), Before(mma.op()));
+    let e = Emit::new(&at, op.location());
+    let mut operands = [Side::A, Side::B].map(|side| (mma.operand(side), mma.major(side)));
+    for plan in plans {
+        let s = plan.staging;
+        let [blocks, panels, rows, span] = s.shape();
+        let t = plan.load.source().r#type();
+        let element = t.element_type().unwrap_or(t);
+        let bytes = element.bit_width().map_or(0, |bits| i64::from(bits) / 8) * span;
+        let text = format!("memref<{blocks}x{panels}x{rows}x{span}x{element}, #tile.shared<swizzle = {bytes}>>");
+        let staged = Type::parse(e.context(), &text).expect("a type of the dialect");
+        let loc = plan.load.op().location();
+        let made = Stage::build(
+            loc,
+            staged,
+            plan.load.source(),
+            &plan.load.indices(),
+            plan.side,
+            s.major,
+            by,
+        );
+        operands[plan.side as usize] = (e.insert(made).result0(), s.major);
+    }
+    let [(a, a_major), (b, b_major)] = operands;
+    let new = e.insert(Mma::build(
+        op.location(),
+        mma.result().r#type(),
+        a,
+        b,
+        mma.acc(),
+        a_major,
+        b_major,
+        mma.unsigned_a(),
+        mma.unsigned_b(),
+    ));
+    mma.result().replace_all_uses_with(&new.result0());
+    // SAFETY: the op's result has no uses any more.
+    unsafe { mlirOperationDestroy(op.to_raw()) };
+}
+
+/// Puts a loop with tensor copies under their tests, and beside it one that does without.
+fn guard<'c>(place: OperationRef<'c, 'c>, tests: &[Test<'c>]) {
+    let at = Before(place);
+    let e = Emit::new(&at, place.location());
+    // SAFETY: the clone is detached, and goes into the branch below.
+    let slow = unsafe { Operation::from_raw(mlirOperationClone(place.to_raw())) };
+    for stage in slow.nested_ops().into_iter().filter(|op| op.is::<Stage>()) {
+        stage.set_attr("by", Mover::to_attribute(&Mover::Threads, e.context()));
+    }
+    let all = tests
+        .iter()
+        .map(|t| {
+            e.insert(IsAligned::build(
+                place.location(),
+                e.int(1),
+                t.memory,
+                t.axis as i64,
+                t.by,
+            ))
+        })
+        .map(|op| op.result0())
+        .reduce(|a, b| e.and(a, b))
+        .expect("a product has two operands");
+    let regions = vec![Region::new(), Region::new()];
+    for region in &regions {
+        region.append_block(Block::new(&[]));
+    }
+    let types = place.result_types();
+    let branch = e.op_with_regions("scf.if", &[all], &types, &[], regions);
+    for (from, to) in place.result_values().iter().zip(branch.result_values()) {
+        from.replace_all_uses_with(&to);
+    }
+    // SAFETY: the loop leaves its block before it enters the branch.
+    let fast = unsafe {
+        mlirOperationRemoveFromParent(place.to_raw());
+        Operation::from_raw(place.to_raw())
+    };
+    for (i, op) in [fast, slow].into_iter().enumerate() {
+        let block = branch.region_at(i).entry().expect("it was just given");
+        let end = AtEnd(block);
+        let e = Emit::new(&end, branch.location());
+        let results = e.insert(op).result_values();
+        e.op("scf.yield", &results, &[], &[]);
+    }
+}

@@ -1,0 +1,334 @@
+//! `tile-specialize-warps`: what runs ahead of a loop gets a warp of its own.
+//!
+//! ```mlir
+//! tile.kernel @k(...) threads(256) launch { ... } body {                                                        // before
+//!   ... mbarriers are initialised, tile.barrier
+//!   %sum = scf.for %k = %c0 to %K step %c64 ... {
+//!     tile.produce(%j) ahead(4) { ... }
+//!     ...
+//!   }
+//!   tile.store ...
+//! }
+//!
+//! tile.kernel @k(...) threads(384) launch { ... } body {                                                        // after
+//!   ... mbarriers are initialised, tile.barrier
+//!   tile.warp_specialize
+//!   role consumer(%t) warps(8) registers(232) {
+//!     %sum = scf.for %k = %c0 to %K step %c64 ... { ... }
+//!     tile.store ...
+//!   } role producer(%t) warps(4) registers(40) {
+//!     ... one thread of its first warp:
+//!     scf.for %k = %c0 to %K step %c64 { ... what the region did, with %k for %j }
+//!   }
+//! }
+//! ```
+//!
+//! The consumers keep their numbers; barriers of the block become barriers of theirs. The producer walks the same loops and
+//! branches, as far as they lead to a `tile.produce`, with its own copy of the index arithmetic. Registers go from the
+//! producer to the consumers.
+//!
+//! Where the block cannot be divided, and with `roles=false`, the first thread of the block runs the region in the loop: in
+//! the first pass for as many passes as it may be ahead, then for one. A remark says why: tiles that are exchanged between
+//! threads, barriers with numbers, roles that the program gives itself, more than 896 threads, no barrier after the
+//! initialisation, or loops whose bounds the producer cannot compute.
+//!
+//! *Needs* nothing. *Numbers* stay what they are.
+use crate::slice::{Slice, is_defined_in};
+use girih_dialects::{
+    nvvm::{Cmp, Emit},
+    tile::{
+        layouts::layout_of,
+        ops::{
+            index::{Elect, ThreadId, WarpId},
+            kernel::{EndRole, Kernel, MAX_THREADS, REGISTER_FILE, WarpSpecialize},
+            mma::Produce,
+            sync::{Barrier, Fence, FenceKind},
+        },
+    },
+};
+use girih_ir::{
+    ext::{BlockExt, block},
+    kind::{I64, Kind},
+    mlir_sys::*,
+    op::OpView,
+    pass::{DialectSource, OptionDef, OptionDefault, Pass, PassContext, PassInfo},
+    prelude::*,
+    rewrite::{AtEnd, Before},
+};
+
+type V<'c> = Value<'c, 'c>;
+
+/// Threads of the producer: registers are given by warpgroups.
+const PRODUCER_THREADS: i64 = 128;
+/// Barrier of the consumers; 0 is that of the block.
+const CONSUMER_BARRIER: i64 = 1;
+/// Most registers of a thread that setmaxnreg is asked for.
+const MOST_REGISTERS: i64 = 240;
+
+/// The pass.
+pub struct SpecializeWarps;
+
+impl Pass for SpecializeWarps {
+    const INFO: PassInfo = PassInfo {
+        anchor: Some("builtin.module"),
+        options: &[OptionDef {
+            name: "roles",
+            description: "Give what runs ahead a warp of its own where that can be",
+            default: OptionDefault::Bool(true),
+        }],
+        dialects: &[
+            DialectSource::Rust(&girih_dialects::tile::TILE),
+            DialectSource::Upstream(mlirGetDialectHandle__scf__),
+            DialectSource::Upstream(mlirGetDialectHandle__arith__),
+        ],
+        ..PassInfo::new(
+            "tile-specialize-warps",
+            "Give what runs ahead of loops a warp of its own",
+        )
+    };
+
+    fn run<'c>(&self, module: OperationRef<'c, 'c>, cx: &PassContext<'c>) -> Res {
+        let roles = cx.option_bool("roles");
+        let mut errors = Errors::default();
+        for kernel in crate::kernels(module) {
+            let produces: Vec<Produce> = kernel
+                .op()
+                .nested_ops()
+                .into_iter()
+                .filter_map(|op| op.cast())
+                .collect();
+            if produces.is_empty() {
+                continue;
+            }
+            if roles {
+                match specialize(kernel) {
+                    Ok(()) => continue,
+                    Err(why) => drop(Diag::remark(
+                        &kernel.op(),
+                        format!("copies in the threads that compute: {why}"),
+                    )),
+                }
+            }
+            for produce in produces {
+                errors.merge(write_into_loop(produce));
+            }
+        }
+        errors.result()
+    }
+}
+
+/// Divides a kernel's block, or says why not and changes nothing.
+fn specialize<'c>(kernel: Kernel<'c, 'c>) -> Result<(), String> {
+    let threads = kernel.threads();
+    if threads % PRODUCER_THREADS != 0 || threads + PRODUCER_THREADS > MAX_THREADS {
+        return Err(format!(
+            "with {PRODUCER_THREADS} more threads the block would have {}, expected a multiple of {PRODUCER_THREADS} up to {MAX_THREADS}",
+            threads + PRODUCER_THREADS
+        ));
+    }
+    let entry = kernel.body().entry().ok_or("the kernel has no body")?;
+    for op in kernel.op().nested_ops() {
+        if op.is::<WarpSpecialize>() {
+            return Err("the program has roles already".to_owned());
+        }
+        if op.cast::<Barrier>().is_some_and(|b| b.id().is_some()) {
+            return Err("the program uses barriers by number".to_owned());
+        }
+        let is_shared_out = |v: &V<'c>| v.r#type().is_ranked_tensor_type() && layout_of(v.r#type()).is_none();
+        if let Some(v) = op.result_values().iter().find(|v| is_shared_out(v)) {
+            return Err(format!("{} is held by all threads of the block together", v.r#type()));
+        }
+    }
+    let (ops, end) = match entry.op_list().split_last() {
+        Some((end, ops)) => (ops.to_vec(), *end),
+        None => return Err("the kernel does nothing".to_owned()),
+    };
+    let is_init = |op: &OperationRef<'c, 'c>| op.cast::<Fence>().is_some_and(|f| f.kind() == FenceKind::MbarrierInit);
+    let fence = ops.iter().position(is_init);
+    let barrier = fence.and_then(|f| ops[f..].iter().position(|op| op.is::<Barrier>()).map(|b| f + b));
+    let split = 1 + barrier.ok_or("no barrier follows the initialisation of the mbarriers")?;
+    let rest = &ops[split..];
+
+    let loc = kernel.op().location();
+    let producer = Region::new();
+    let block_of_producer = producer.append_block(block(&[Type::index(kernel.op().ctx())], loc));
+    let is_outside = |v: V<'c>| match v.defining_op() {
+        Some(by) => !rest.contains(&by) && !rest.iter().any(|op| is_defined_in(v, *op)),
+        None => !rest.iter().any(|op| is_defined_in(v, *op)),
+    };
+    produce_alone(block_of_producer, rest, is_outside, threads / 32, loc)?;
+
+    // From here on nothing can go wrong.
+    let consumer = Region::new();
+    let block_of_consumer = consumer.append_block(block(&[Type::index(kernel.op().ctx())], loc));
+    for op in rest {
+        // SAFETY: the op leaves its block before it enters the other.
+        unsafe {
+            mlirOperationRemoveFromParent(op.to_raw());
+            mlirBlockAppendOwnedOperation(block_of_consumer.to_raw(), op.to_raw());
+        }
+    }
+    Emit::new(&AtEnd(block_of_consumer), loc).insert(EndRole::build(loc));
+    let context = kernel.op().ctx();
+    for op in rest.iter().flat_map(|op| op.nested_ops()) {
+        if op.is::<Barrier>() {
+            op.set_attr("id", I64::to_attribute(&CONSUMER_BARRIER, context));
+            op.set_attr("threads", I64::to_attribute(&threads, context));
+        }
+    }
+    let inside = rest.iter().flat_map(|op| op.nested_ops());
+    let produces: Vec<_> = inside.filter(|op| op.is::<Produce>()).collect();
+    for produce in produces {
+        // SAFETY: it has no results; the list holds it once, and nothing of what is in it.
+        unsafe { mlirOperationDestroy(produce.to_raw()) };
+    }
+    let (consumers, producers) = registers(threads);
+    let roles = WarpSpecialize::build(
+        loc,
+        vec!["consumer".to_owned(), "producer".to_owned()],
+        vec![threads / 32, PRODUCER_THREADS / 32],
+        vec![consumers, producers],
+        vec![consumer, producer],
+    );
+    Emit::new(&Before(end), loc).insert(roles);
+    let all = threads + PRODUCER_THREADS;
+    kernel.op().set_attr("threads", I64::to_attribute(&all, context));
+    Ok(())
+}
+
+/// Registers of a thread that consumes and of one that produces, where `threads` consume.
+fn registers(threads: i64) -> (i64, i64) {
+    let producer = if threads <= 256 { 40 } else { 24 };
+    let left = REGISTER_FILE - PRODUCER_THREADS * producer;
+    ((left / threads / 8 * 8).min(MOST_REGISTERS), producer)
+}
+
+/// What the producer does, written to its block: one thread of its first warp walks through `ops`.
+fn produce_alone<'c>(
+    to: BlockRef<'c, '_>,
+    ops: &[OperationRef<'c, 'c>],
+    is_outside: impl Fn(V<'c>) -> bool,
+    first_warp: i64,
+    loc: Location<'c>,
+) -> Result<(), String> {
+    // SAFETY: the block lives as long as the region that the caller holds.
+    let to = unsafe { BlockRef::from_raw(to.to_raw()) };
+    let at = AtEnd(to);
+    let e = Emit::new(&at, loc);
+    let warp = e.insert(WarpId::build(loc, e.index_type())).result0();
+    let is_first = e.cmp(Cmp::Eq, warp, e.index(first_warp));
+    let mut slice = Slice::new(is_outside);
+    let mut done = Ok(());
+    e.if_then(is_first, |e| {
+        let elected = e.insert(Elect::build(loc, e.int(1))).result0();
+        e.if_then(elected, |e| done = walk(&mut slice, ops, &e, None));
+    });
+    e.insert(EndRole::build(loc));
+    done
+}
+
+/// Writes what leads to a `tile.produce`, and its region.
+fn walk<'c>(
+    slice: &mut Slice<'c, '_>,
+    ops: &[OperationRef<'c, 'c>],
+    e: &Emit<'c, '_>,
+    counter: Option<V<'c>>,
+) -> Result<(), String> {
+    let leads = |op: &&OperationRef<'c, 'c>| op.nested_ops().iter().any(|inner| inner.is::<Produce>());
+    let blame = |v: V<'c>| match v.defining_op() {
+        Some(op) => format!("the producer cannot compute what '{}' gives", op.full_name()),
+        None => "the producer cannot compute what a loop carries".to_owned(),
+    };
+    for op in ops.iter().filter(leads) {
+        let mut done = Ok(());
+        if let Some(produce) = op.cast::<Produce>() {
+            let block = produce.copies().entry().ok_or("a tile.produce is empty")?;
+            let mark = slice.enter();
+            if let (Some(own), Some(counter)) = (block.argument_values().first(), counter) {
+                slice.set(*own, counter);
+            }
+            done = slice.copy_block(block, e.builder()).map_err(blame);
+            slice.leave(mark);
+        } else {
+            let inside = |region: usize| op.region_at(region).entry().map(|b| (b.argument_values(), b.op_list()));
+            let mut get = |v: V<'c>| slice.get(v, e.builder()).map_err(blame);
+            let operands = op.operand_values();
+            match op.full_name() {
+                "scf.for" => {
+                    let (from, to, step) = (get(operands[0])?, get(operands[1])?, get(operands[2])?);
+                    let (arguments, ops) = inside(0).ok_or("a loop is empty")?;
+                    // What does not change from pass to pass is computed once.
+                    let regions = op.nested_ops().into_iter().filter(|inner| inner.is::<Produce>());
+                    let used = regions
+                        .flat_map(|region| region.nested_ops())
+                        .flat_map(|inner| inner.operand_values());
+                    for v in used.filter(|v| !is_defined_in(*v, *op)) {
+                        get(v)?;
+                    }
+                    e.for_loop(from, to, step, |e, counter| {
+                        let mark = slice.enter();
+                        slice.set(arguments[0], counter);
+                        done = walk(slice, &ops, &e, Some(counter));
+                        slice.leave(mark);
+                    });
+                }
+                "scf.if" => {
+                    let condition = get(operands[0])?;
+                    for (region, of) in [(0, condition), (1, e.xor(condition, e.constant(1, e.int(1))))] {
+                        let Some((_, ops)) = inside(region).filter(|(_, ops)| ops.iter().any(|op| leads(&op))) else {
+                            continue;
+                        };
+                        e.if_then(of, |e| {
+                            let mark = slice.enter();
+                            done = walk(slice, &ops, &e, None);
+                            slice.leave(mark);
+                        });
+                        done.clone()?;
+                    }
+                }
+                name => return Err(format!("the producer cannot follow '{name}'")),
+            }
+        }
+        done?;
+    }
+    Ok(())
+}
+
+/// Lets the first thread of the block run the region in the loop.
+fn write_into_loop<'c>(produce: Produce<'c, 'c>) -> Res {
+    let op = produce.op();
+    let Some(place) = op.parent() else { return Ok(()) };
+    let bounds = place.operand_values();
+    let arguments = place
+        .region_at(0)
+        .entry()
+        .map(|b| b.argument_values())
+        .unwrap_or_default();
+    let (Some(counter), Some(region)) = (arguments.first().copied(), produce.copies().entry()) else {
+        return Ok(());
+    };
+    let (at, loc) = (Before(op), op.location());
+    let e = Emit::new(&at, loc);
+    let (from, to, step) = (bounds[0], bounds[1], bounds[2]);
+    let thread = e.insert(ThreadId::build(loc, e.index_type())).result0();
+    let is_first = e.cmp(Cmp::Eq, thread, e.index(0));
+    let mut result = Ok(());
+    e.if_then(is_first, |e| {
+        let select = |c: V<'c>, a: V<'c>, b: V<'c>| e.value("arith.select", &[c, a, b], a.r#type(), &[]);
+        let last = e.add(counter, e.mul(step, e.index(produce.ahead() - 1)));
+        let start = select(e.cmp(Cmp::Eq, counter, from), counter, last);
+        let end = e.add(last, step);
+        let end = select(e.cmp(Cmp::Slt, end, to), end, to);
+        e.for_loop(start, end, step, |e, pass| {
+            let mut slice = Slice::new(|v| !is_defined_in(v, op));
+            slice.set(region.argument_values()[0], pass);
+            result = slice.copy_block(region, e.builder());
+        });
+    });
+    if result.is_err() {
+        return Diag::op(&op, "has a region that cannot be written elsewhere").report();
+    }
+    // SAFETY: it has no results.
+    unsafe { mlirOperationDestroy(op.to_raw()) };
+    Ok(())
+}

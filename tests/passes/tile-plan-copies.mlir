@@ -1,0 +1,88 @@
+// Operands of matrix products go to shared memory.
+// RUN: girih-opt %s -tile-plan-copies -split-input-file | FileCheck %s
+
+// Tensor copies where a test at run time finds that they can be, threads otherwise; both sum over what is contiguous.
+// CHECK-LABEL: tile.kernel @rows_by_columns
+// CHECK: %[[A:.*]] = tile.is_aligned %A axis 1 by 8
+// CHECK: %[[B:.*]] = tile.is_aligned %B axis 0 by 8
+// CHECK: %[[BOTH:.*]] = arith.andi %[[A]], %[[B]] : i1
+// CHECK: %[[SUM:.*]] = scf.if %[[BOTH]] -> (tensor<128x256xf32>) {
+// CHECK: scf.for
+// CHECK-NOT: tile.load
+// CHECK: tile.stage %A[%{{.*}}, %{{.*}}] side a major k by tma : {{.*}} -> memref<2x1x64x64xbf16, #tile.shared<swizzle = 128>>
+// CHECK: tile.stage %B[%{{.*}}, %{{.*}}] side b major k by tma : {{.*}} -> memref<1x1x256x64xbf16, #tile.shared<swizzle = 128>>
+// CHECK: tile.mma %{{.*}}, %{{.*}}, %{{.*}} : memref<2x1x64x64xbf16, #tile.shared<swizzle = 128>>, memref<1x1x256x64xbf16, #tile.shared<swizzle = 128>>, tensor<128x256xf32>
+// CHECK: } else {
+// CHECK: scf.for
+// CHECK: tile.stage %A[%{{.*}}, %{{.*}}] side a major k by threads
+// CHECK: tile.stage %B[%{{.*}}, %{{.*}}] side b major k by threads
+// CHECK: tile.store %[[SUM]]
+tile.kernel @rows_by_columns(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>, %B: memref<?x?xbf16, strided<[1, ?]>, #tile.global>, %C: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(256) attributes {tile.target = "sm_90a"} launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c1 = arith.constant 1 : index
+  %K = memref.dim %A, %c1 : memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %sum = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<128x256xf32>) {
+    %a = tile.load %A[%c0, %k] : memref<?x?xbf16, strided<[?, 1]>, #tile.global> -> tensor<128x64xbf16>
+    %b = tile.load %B[%k, %c0] : memref<?x?xbf16, strided<[1, ?]>, #tile.global> -> tensor<64x256xbf16>
+    %next = tile.mma %a, %b, %acc : tensor<128x64xbf16>, tensor<64x256xbf16>, tensor<128x256xf32>
+    scf.yield %next : tensor<128x256xf32>
+  }
+  tile.store %sum, %C[%c0, %c0] : tensor<128x256xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
+}
+
+// -----
+
+// 16-bit numbers may be contiguous along M and N: panels as wide as the swizzle.
+// CHECK-LABEL: tile.kernel @columns_by_rows
+// CHECK: tile.is_aligned %A axis 0 by 8
+// CHECK: tile.is_aligned %B axis 1 by 8
+// CHECK: tile.stage %A[%{{.*}}, %{{.*}}] side a major mn by tma : {{.*}} -> memref<1x1x32x64xf16, #tile.shared<swizzle = 128>>
+// CHECK: tile.stage %B[%{{.*}}, %{{.*}}] side b major mn by tma : {{.*}} -> memref<1x2x32x64xf16, #tile.shared<swizzle = 128>>
+// CHECK: tile.mma {{.*}} {a_major = mn, b_major = mn}
+tile.kernel @columns_by_rows(%A: memref<?x?xf16, strided<[1, ?]>, #tile.global>, %B: memref<?x?xf16, strided<[?, 1]>, #tile.global>, %C: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(128) attributes {tile.target = "sm_90a"} launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c1 = arith.constant 1 : index
+  %K = memref.dim %A, %c1 : memref<?x?xf16, strided<[1, ?]>, #tile.global>
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %sum = scf.for %k = %c0 to %K step %c32 iter_args(%acc = %zero) -> (tensor<64x128xf32>) {
+    %a = tile.load %A[%c0, %k] : memref<?x?xf16, strided<[1, ?]>, #tile.global> -> tensor<64x32xf16>
+    %b = tile.load %B[%k, %c0] : memref<?x?xf16, strided<[?, 1]>, #tile.global> -> tensor<32x128xf16>
+    %next = tile.mma %a, %b, %acc : tensor<64x32xf16>, tensor<32x128xf16>, tensor<64x128xf32>
+    scf.yield %next : tensor<64x128xf32>
+  }
+  tile.store %sum, %C[%c0, %c0] : tensor<64x128xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
+}
+
+// -----
+
+// Other numbers lie along K; threads transpose B, and there is no second loop.
+// CHECK-LABEL: tile.kernel @bytes
+// CHECK-NOT: scf.if
+// CHECK: tile.stage %A[%{{.*}}, %{{.*}}] side a major k by threads : {{.*}} -> memref<1x1x64x64xi8, #tile.shared<swizzle = 64>>
+// CHECK: tile.stage %B[%{{.*}}, %{{.*}}] side b major k by threads : {{.*}} -> memref<1x1x32x64xi8, #tile.shared<swizzle = 64>>
+tile.kernel @bytes(%A: memref<?x?xi8, strided<[?, 1]>, #tile.global>, %B: memref<?x?xi8, strided<[?, 1]>, #tile.global>, %C: memref<?x?xi32, strided<[?, 1]>, #tile.global>) threads(128) attributes {tile.target = "sm_90a"} launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c1 = arith.constant 1 : index
+  %K = memref.dim %A, %c1 : memref<?x?xi8, strided<[?, 1]>, #tile.global>
+  %zero = arith.constant dense<0> : tensor<64x32xi32>
+  %sum = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<64x32xi32>) {
+    %a = tile.load %A[%c0, %k] : memref<?x?xi8, strided<[?, 1]>, #tile.global> -> tensor<64x64xi8>
+    %b = tile.load %B[%k, %c0] : memref<?x?xi8, strided<[?, 1]>, #tile.global> -> tensor<64x32xi8>
+    %next = tile.mma %a, %b, %acc : tensor<64x64xi8>, tensor<64x32xi8>, tensor<64x32xi32>
+    scf.yield %next : tensor<64x32xi32>
+  }
+  tile.store %sum, %C[%c0, %c0] : tensor<64x32xi32>, memref<?x?xi32, strided<[?, 1]>, #tile.global>
+}

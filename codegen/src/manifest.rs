@@ -112,7 +112,9 @@ fn positive(n: i64) -> Option<u32> {
 
 /// Bytes that the tensor maps of an argument need its address to be a multiple of; 1 where it has none that must be.
 fn map_alignment(maps: &[HostMap<'_, '_>], arg: usize) -> u64 {
-    let of_arg = maps.iter().filter(|map| map.template.arg == arg && !map.template.optional);
+    let of_arg = maps
+        .iter()
+        .filter(|map| map.template.arg == arg && !map.template.optional);
     of_arg.map(|map| map.template.interleave.alignment()).max().unwrap_or(1)
 }
 

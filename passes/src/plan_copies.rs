@@ -211,7 +211,8 @@ fn operand<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>, side: Side) -> Res<Plan
     let bytes = i64::from(bits) / 8;
     let (strides, _) = load.source().r#type().strides_and_offset().unwrap_or_default();
     let staging = staging(kernel, mma, side, bytes, &strides)?;
-    let copy = tensor_copy(kernel, mma, side, load, &staging, bytes, &strides);
+    let copy = tensor_copy(kernel, mma, side, load, &staging, bytes, &strides)
+        .map_err(|why| format!("no tensor copy takes operand {side}: {why}"));
     Ok(Plan {
         mma,
         side,

@@ -17,7 +17,8 @@
 // CHECK: tile.stage %A[%{{.*}}, %{{.*}}] side a major k by threads
 // CHECK: tile.stage %B[%{{.*}}, %{{.*}}] side b major k by threads
 // CHECK: tile.store %[[SUM]]
-tile.kernel @rows_by_columns(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>, %B: memref<?x?xbf16, strided<[1, ?]>, #tile.global>, %C: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(256) attributes {tile.target = "sm_90a"} launch {
+module attributes {tile.target = "sm_90a"} {
+tile.kernel @rows_by_columns(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>, %B: memref<?x?xbf16, strided<[1, ?]>, #tile.global>, %C: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(256) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 } body {
@@ -34,6 +35,7 @@ tile.kernel @rows_by_columns(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>
   }
   tile.store %sum, %C[%c0, %c0] : tensor<128x256xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
 }
+}
 
 // -----
 
@@ -43,8 +45,9 @@ tile.kernel @rows_by_columns(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>
 // CHECK: tile.is_aligned %B axis 1 by 8
 // CHECK: tile.stage %A[%{{.*}}, %{{.*}}] side a major mn by tma : {{.*}} -> memref<1x1x32x64xf16, #tile.shared<swizzle = 128>>
 // CHECK: tile.stage %B[%{{.*}}, %{{.*}}] side b major mn by tma : {{.*}} -> memref<1x2x32x64xf16, #tile.shared<swizzle = 128>>
-// CHECK: tile.mma {{.*}} {a_major = mn, b_major = mn}
-tile.kernel @columns_by_rows(%A: memref<?x?xf16, strided<[1, ?]>, #tile.global>, %B: memref<?x?xf16, strided<[?, 1]>, #tile.global>, %C: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(128) attributes {tile.target = "sm_90a"} launch {
+// CHECK: tile.mma {{.*}} {a_major = "mn", b_major = "mn"}
+module attributes {tile.target = "sm_90a"} {
+tile.kernel @columns_by_rows(%A: memref<?x?xf16, strided<[1, ?]>, #tile.global>, %B: memref<?x?xf16, strided<[?, 1]>, #tile.global>, %C: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(128) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 } body {
@@ -61,6 +64,7 @@ tile.kernel @columns_by_rows(%A: memref<?x?xf16, strided<[1, ?]>, #tile.global>,
   }
   tile.store %sum, %C[%c0, %c0] : tensor<64x128xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
 }
+}
 
 // -----
 
@@ -69,7 +73,8 @@ tile.kernel @columns_by_rows(%A: memref<?x?xf16, strided<[1, ?]>, #tile.global>,
 // CHECK-NOT: scf.if
 // CHECK: tile.stage %A[%{{.*}}, %{{.*}}] side a major k by threads : {{.*}} -> memref<1x1x64x64xi8, #tile.shared<swizzle = 64>>
 // CHECK: tile.stage %B[%{{.*}}, %{{.*}}] side b major k by threads : {{.*}} -> memref<1x1x32x64xi8, #tile.shared<swizzle = 64>>
-tile.kernel @bytes(%A: memref<?x?xi8, strided<[?, 1]>, #tile.global>, %B: memref<?x?xi8, strided<[?, 1]>, #tile.global>, %C: memref<?x?xi32, strided<[?, 1]>, #tile.global>) threads(128) attributes {tile.target = "sm_90a"} launch {
+module attributes {tile.target = "sm_90a"} {
+tile.kernel @bytes(%A: memref<?x?xi8, strided<[?, 1]>, #tile.global>, %B: memref<?x?xi8, strided<[?, 1]>, #tile.global>, %C: memref<?x?xi32, strided<[?, 1]>, #tile.global>) threads(128) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 } body {
@@ -85,4 +90,5 @@ tile.kernel @bytes(%A: memref<?x?xi8, strided<[?, 1]>, #tile.global>, %B: memref
     scf.yield %next : tensor<64x32xi32>
   }
   tile.store %sum, %C[%c0, %c0] : tensor<64x32xi32>, memref<?x?xi32, strided<[?, 1]>, #tile.global>
+}
 }

@@ -71,7 +71,7 @@ pub(super) fn run_ahead<'c>(
 
     let (slot, odd) = position(&e, counter, bounds[0], bounds[2], slots);
     let parity = e.cmp(Cmp::Ne, odd, e.index(0));
-    e.insert(mbarrier::Wait::build(loc, full, &[slot], parity));
+    e.insert(mbarrier::Wait::build(loc, full, &[slot], parity, false));
     let mut slabs = vec![];
     for o in &operands {
         let staged = o.stage.result();
@@ -83,6 +83,7 @@ pub(super) fn run_ahead<'c>(
         op.nested_ops()
             .iter()
             .any(|inner| inner.operand_values().iter().any(|v| slabs.contains(v)))
+            || stages.iter().any(|s| s.op() == *op)
     };
     let ops = body.op_list();
     let last = ops.iter().rposition(uses).unwrap_or(0);
@@ -92,7 +93,7 @@ pub(super) fn run_ahead<'c>(
     let e = Emit::new(&at, loc);
     let elected = e.insert(Elect::build(loc, e.int(1))).result0();
     e.if_then(elected, |e| {
-        e.insert(mbarrier::Arrive::build(loc, empty, &[slot]));
+        e.insert(mbarrier::Arrive::build(loc, empty, &[slot], false));
     });
     for o in operands {
         // SAFETY: what it gave has no uses any more.
@@ -206,12 +207,18 @@ fn fill<'c>(
     let (slot, odd) = position(&e, pass, bounds[0], bounds[2], slots);
     // The first round finds the slots empty: parity true passes on a fresh mbarrier.
     let parity = e.cmp(Cmp::Eq, odd, e.index(0));
-    e.insert(mbarrier::Wait::build(loc, empty, &[slot], parity));
+    e.insert(mbarrier::Wait::build(loc, empty, &[slot], parity, false));
     let bytes: u64 = operands
         .iter()
         .filter_map(|o| memref_bytes(o.stage.result().r#type()))
         .sum();
-    e.insert(mbarrier::ArriveExpectTx::build(loc, full, &[slot], e.c32(bytes as i64)));
+    e.insert(mbarrier::ArriveExpectTx::build(
+        loc,
+        full,
+        &[slot],
+        e.c32(bytes as i64),
+        false,
+    ));
     let mut slice = Slice::new(|v| !is_defined_in(v, place));
     if let Some(counter) = place
         .region_at(0)

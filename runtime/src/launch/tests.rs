@@ -194,6 +194,25 @@ fn rows_that_are_stored_exactly_end_on_16_bytes() {
 }
 
 #[test]
+fn rows_that_a_tensor_map_cannot_take_give_no_map_where_it_is_optional() {
+    let manifest = gemm_manifest();
+    let mut kernel = manifest.kernels[0].clone();
+    for map in &mut kernel.tensor_maps {
+        map.optional = true;
+    }
+    let maps = |values: &[Value]| {
+        let plan = Plan::new(&kernel, &manifest.target, values).map_err(|e| e.to_string())?;
+        Ok::<_, String>(plan.maps.iter().map(Option::is_some).collect::<Vec<_>>())
+    };
+    assert_eq!(maps(&gemm(512, 256, 128)), Ok(vec![true, true]));
+    assert_eq!(maps(&gemm(512, 256, 129)), Ok(vec![false, false]));
+    // What no alignment is to blame for is refused all the same.
+    kernel.tensor_maps[0].element_strides[0] = 9;
+    let refused = Plan::new(&kernel, &manifest.target, &gemm(512, 256, 129)).map(|_| ());
+    assert!(refused.is_err_and(|e| e.to_string().contains("9")));
+}
+
+#[test]
 fn rows_that_a_tensor_map_cannot_take_are_refused_with_rule_value_and_remedy() {
     let text = prepare(&gemm(512, 256, 513)).unwrap_err().to_string();
     assert_eq!(

@@ -1,0 +1,111 @@
+// What cannot be staged, and what tensor copies cannot take.
+// RUN: girih-opt %s -tile-plan-copies -split-input-file -verify-diagnostics
+
+!rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xbf16, strided<[1, ?]>, #tile.global>
+tile.kernel @warpgroups(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<128x8xf32>
+  %a = tile.load %A[%c0, %c0] : !rows -> tensor<128x16xbf16>
+  %b = tile.load %B[%c0, %c0] : !columns -> tensor<16x8xbf16>
+  // expected-error @+1 {{has M = 128 in a kernel with threads(128), but a warpgroup of 128 threads multiplies 64 rows; write threads(256)}}
+  %c = tile.mma %a, %b, %zero : tensor<128x16xbf16>, tensor<16x8xbf16>, tensor<128x8xf32>
+}
+
+// -----
+
+!rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xbf16, strided<[1, ?]>, #tile.global>
+tile.kernel @depth(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  %a = tile.load %A[%c0, %c0] : !rows -> tensor<64x8xbf16>
+  %b = tile.load %B[%c0, %c0] : !columns -> tensor<8x8xbf16>
+  // expected-error @+1 {{has K = 8, but an instruction multiplies 32 bytes of K: a multiple of 16}}
+  %c = tile.mma %a, %b, %zero : tensor<64x8xbf16>, tensor<8x8xbf16>, tensor<64x8xf32>
+}
+
+// -----
+
+!rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xbf16, strided<[1, ?]>, #tile.global>
+tile.kernel @computed(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  %a = tile.load %A[%c0, %c0] : !rows -> tensor<64x16xbf16>
+  %twice = arith.addf %a, %a : tensor<64x16xbf16>
+  %b = tile.load %B[%c0, %c0] : !columns -> tensor<16x8xbf16>
+  // expected-error @+1 {{multiplies operand a that is computed, but tile-plan-copies stages operands straight from global memory; load it with tile.load, or store what is computed first}}
+  %c = tile.mma %twice, %b, %zero : tensor<64x16xbf16>, tensor<16x8xbf16>, tensor<64x8xf32>
+}
+
+// -----
+
+!rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xbf16, strided<[1, ?]>, #tile.global>
+tile.kernel @written(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  // expected-note @+1 {{it is loaded here}}
+  %a = tile.load %A[%c0, %c0] : !rows -> tensor<64x16xbf16>
+  tile.store %a, %A[%c0, %c0] : tensor<64x16xbf16>, !rows
+  %b = tile.load %B[%c0, %c0] : !columns -> tensor<16x8xbf16>
+  // expected-error @+1 {{operand a is loaded in another block, or memory is written between its load and here; load it just before}}
+  %c = tile.mma %a, %b, %zero : tensor<64x16xbf16>, tensor<16x8xbf16>, tensor<64x8xf32>
+}
+
+// -----
+
+!rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xbf16, strided<[1, ?]>, #tile.global>
+module attributes {tile.target = "sm_90a"} {
+tile.kernel @column(%A: !rows, %B: !columns, %n: i32) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  %K = memref.dim %B, %c0 : !columns
+  %start = arith.index_cast %n : i32 to index
+  %sum = scf.for %k = %start to %K step %c16 iter_args(%acc = %zero) -> (tensor<64x8xf32>) {
+    // expected-remark @+1 {{is copied by threads: no tensor copy takes operand a: tensor copies start at multiples of 16 bytes, but the index along axis 1 is known to be a multiple of 1 elements only}}
+    %a = tile.load %A[%c0, %k] : !rows -> tensor<64x16xbf16>
+    // expected-remark @+1 {{is copied by threads: no tensor copy takes operand a}}
+    %b = tile.load %B[%k, %c0] : !columns -> tensor<16x8xbf16>
+    %c = tile.mma %a, %b, %acc : tensor<64x16xbf16>, tensor<16x8xbf16>, tensor<64x8xf32>
+    scf.yield %c : tensor<64x8xf32>
+  }
+}
+}
+
+// -----
+
+!rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xbf16, strided<[1, ?]>, #tile.global>
+module attributes {tile.target = "sm_90a"} {
+tile.kernel @once(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  // expected-remark @+1 {{the product stands in no loop of its own}}
+  %a = tile.load %A[%c0, %c0] : !rows -> tensor<64x16xbf16>
+  // expected-remark @+1 {{the product stands in no loop of its own}}
+  %b = tile.load %B[%c0, %c0] : !columns -> tensor<16x8xbf16>
+  %c = tile.mma %a, %b, %zero : tensor<64x16xbf16>, tensor<16x8xbf16>, tensor<64x8xf32>
+}
+}

@@ -1,0 +1,130 @@
+// What runs ahead gets a warp of its own, or is written into the loop.
+// RUN: girih-opt %s -tile-specialize-warps -split-input-file -verify-diagnostics | FileCheck %s
+// RUN: girih-opt %s -pass-pipeline='builtin.module(tile-specialize-warps{roles=false})' -split-input-file | FileCheck %s --check-prefix=LOOP
+
+// CHECK-LABEL: tile.kernel @ring
+// CHECK-SAME: threads(384)
+// CHECK: tile.fence mbarrier_init
+// CHECK: tile.barrier
+// CHECK: tile.warp_specialize
+// CHECK: role consumer(%{{.*}}) warps(8) registers(232) {
+// CHECK: scf.if
+// CHECK: scf.for
+// CHECK-NOT: tile.produce
+// CHECK: tile.mbarrier.wait
+// CHECK: } else {
+// CHECK: tile.barrier id 1 threads 256
+// CHECK: role producer(%{{.*}}) warps(4) registers(40) {
+// CHECK: arith.cmpi eq, %warp{{.*}}, %c8
+// CHECK: scf.if
+// CHECK: tile.elect
+// CHECK: scf.if
+// CHECK: scf.if
+// CHECK: %[[N:.*]] = memref.dim %A
+// CHECK: %[[ROW:.*]] = arith.divui
+// CHECK: scf.for %[[K:.*]] = %{{.*}} to %[[N]]
+// CHECK: arith.addi %[[K]], %[[ROW]]
+// CHECK: tile.mbarrier.arrive
+// CHECK-NOT: tile.barrier
+// CHECK-LABEL: tile.kernel @no_barrier
+
+// Ahead by two passes from the first one on.
+// LOOP-LABEL: tile.kernel @ring
+// LOOP-SAME: threads(256)
+// LOOP: scf.for %[[K:.*]] = %[[FROM:.*]] to %[[TO:.*]] step %[[STEP:.*]] {
+// LOOP: %[[FIRST:.*]] = arith.cmpi eq, %thread
+// LOOP: scf.if %[[FIRST]] {
+// LOOP: %[[FURTHER:.*]] = arith.muli %[[STEP]], %c1
+// LOOP: %[[LAST:.*]] = arith.addi %[[K]], %[[FURTHER]]
+// LOOP: %[[IS_FIRST:.*]] = arith.cmpi eq, %[[K]], %[[FROM]]
+// LOOP: %[[START:.*]] = arith.select %[[IS_FIRST]], %[[K]], %[[LAST]]
+// LOOP: %[[BEHIND:.*]] = arith.addi %[[LAST]], %[[STEP]]
+// LOOP: %[[LESS:.*]] = arith.cmpi slt, %[[BEHIND]], %[[TO]]
+// LOOP: %[[END:.*]] = arith.select %[[LESS]], %[[BEHIND]], %[[TO]]
+// LOOP: scf.for %[[J:.*]] = %[[START]] to %[[END]] step %[[STEP]]
+// LOOP: arith.addi %[[J]],
+// LOOP: tile.mbarrier.arrive
+// LOOP-NOT: tile.warp_specialize
+tile.kernel @ring(%A: memref<?xf32, #tile.global>, %way: i32) threads(256) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %full = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+  %count = arith.constant 1 : i32
+  %thread = tile.thread_id
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %true = arith.constant true
+  %first = arith.cmpi eq, %thread, %c0 : index
+  scf.if %first {
+    tile.mbarrier.init %full[], %count : memref<!tile.mbarrier, #tile.shared>
+  }
+  tile.fence mbarrier_init
+  tile.barrier
+  %block = tile.block_id x
+  %row = arith.divui %block, %c3 : index
+  %n = memref.dim %A, %c0 : memref<?xf32, #tile.global>
+  %fast = arith.cmpi eq, %way, %count : i32
+  scf.if %fast {
+    scf.for %k = %c0 to %n step %c1 {
+      tile.produce(%j) ahead(2) {
+        %at = arith.addi %j, %row : index
+        %odd = arith.cmpi eq, %at, %c3 : index
+        tile.mbarrier.arrive %full[] : memref<!tile.mbarrier, #tile.shared>
+      }
+      tile.mbarrier.wait %full[], %true : memref<!tile.mbarrier, #tile.shared>
+    }
+  } else {
+    tile.barrier
+  }
+}
+
+// -----
+
+// expected-remark @+1 {{copies in the threads that compute: no barrier follows the initialisation of the mbarriers}}
+tile.kernel @no_barrier() threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %k = %c0 to %c1 step %c1 {
+    tile.produce(%j) ahead(2) {
+    }
+  }
+}
+
+// -----
+
+// expected-remark @+1 {{copies in the threads that compute: the producer cannot compute what 'memref.load' gives}}
+tile.kernel @read(%N: memref<1xi64, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.fence mbarrier_init
+  tile.barrier
+  %read = memref.load %N[%c0] : memref<1xi64, #tile.global>
+  %n = arith.index_cast %read : i64 to index
+  scf.for %k = %c0 to %n step %c1 {
+    tile.produce(%j) ahead(2) {
+    }
+  }
+}
+
+// -----
+
+// expected-remark @+1 {{copies in the threads that compute: with 128 more threads the block would have 1152, expected a multiple of 128 up to 1024}}
+tile.kernel @full() threads(1024) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %k = %c0 to %c1 step %c1 {
+    tile.produce(%j) ahead(2) {
+    }
+  }
+}

@@ -1,0 +1,93 @@
+// RUN: girih-opt %s -split-input-file -verify-diagnostics
+
+func.func private @inner(%a: tensor<64x32xbf16>, %b: tensor<64x16xbf16>, %c: tensor<64x16xf32>) {
+  // expected-error @+1 {{operand a has K = 32, but operand b has K = 64; a is M x K, b is K x N}}
+  %d = tile.mma %a, %b, %c : tensor<64x32xbf16>, tensor<64x16xbf16>, tensor<64x16xf32>
+  return
+}
+
+// -----
+
+func.func private @outer(%a: tensor<128x32xbf16>, %b: tensor<32x16xbf16>, %c: tensor<64x8xf32>) {
+  // expected-error @+2 {{operand a has M = 128, but tensor<64x8xf32> has M = 64; a is M x K, b is K x N}}
+  // expected-error @+1 {{operand b has N = 16, but tensor<64x8xf32> has N = 8; a is M x K, b is K x N}}
+  %d = tile.mma %a, %b, %c : tensor<128x32xbf16>, tensor<32x16xbf16>, tensor<64x8xf32>
+  return
+}
+
+// -----
+
+func.func private @numbers(%a: tensor<64x32xbf16>, %b: tensor<32x8xf16>, %c: tensor<64x8xf32>) {
+  // expected-error @+1 {{multiplies bf16 by f16 into f32; tensor cores multiply f16 into f32 or f16, bf16 and f32 into f32, 8-bit floats into f32 or f16, i8 into i32}}
+  %d = tile.mma %a, %b, %c : tensor<64x32xbf16>, tensor<32x8xf16>, tensor<64x8xf32>
+  return
+}
+
+// -----
+
+func.func private @rank(%a: tensor<64xbf16>, %b: tensor<32x8xbf16>, %c: tensor<64x8xf32>) {
+  // expected-error @+1 {{operand a is tensor<64xbf16>, expected a matrix, or blocks x panels x rows x span elements in shared memory}}
+  %d = tile.mma %a, %b, %c : tensor<64xbf16>, tensor<32x8xbf16>, tensor<64x8xf32>
+  return
+}
+
+// -----
+
+func.func private @accumulator(%a: tensor<64x32xbf16>, %b: tensor<32x8xbf16>, %c: tensor<512xf32>) {
+  // expected-error @+1 {{adds to tensor<512xf32>, but a product of matrices is a matrix: M x N}}
+  %d = tile.mma %a, %b, %c : tensor<64x32xbf16>, tensor<32x8xbf16>, tensor<512xf32>
+  return
+}
+
+// -----
+
+func.func private @result(%a: tensor<64x32xbf16>, %b: tensor<32x8xbf16>, %c: tensor<64x8xf32>) {
+  // expected-error @+1 {{gives tensor<64x16xf32>, but adds to tensor<64x8xf32>}}
+  %d = "tile.mma"(%a, %b, %c) : (tensor<64x32xbf16>, tensor<32x8xbf16>, tensor<64x8xf32>) -> tensor<64x16xf32>
+  return
+}
+
+// -----
+
+func.func private @staged(%A: memref<?xbf16, #tile.global>, %i: index) {
+  // expected-error @+2 {{stages a part of memref<?xbf16, #tile.global>, but operands are matrices: rank 2}}
+  // expected-error @+1 {{gives memref<64x64xbf16, #tile.shared<swizzle = 128>>, expected blocks x panels x rows x span elements}}
+  %a = tile.stage %A[%i] side a major k by tma : memref<?xbf16, #tile.global> -> memref<64x64xbf16, #tile.shared<swizzle = 128>>
+  return
+}
+
+// -----
+
+func.func private @staged_numbers(%A: memref<?x?xf16, #tile.global>, %i: index) {
+  // expected-error @+1 {{the result memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>> must have the element type of memref<?x?xf16, #tile.global>}}
+  %a = tile.stage %A[%i, %i] side a major k by tma : memref<?x?xf16, #tile.global> -> memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>
+  return
+}
+
+// -----
+
+func.func private @ahead(%n: index) {
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c1 to %n step %c1 {
+    // expected-error @+1 {{ahead(0), but the pass that the loop is in counts: at least 1}}
+    tile.produce(%j) ahead(0) {
+    }
+  }
+  return
+}
+
+// -----
+
+func.func private @no_loop() {
+  // expected-error @+1 {{runs ahead of a loop, but does not stand in the body of an scf.for itself}}
+  tile.produce(%j) ahead(1) {
+  }
+  return
+}
+
+// -----
+
+func.func private @end() {
+  // expected-error @+1 {{ends the region of tile.produce, and stands nowhere else}}
+  tile.end_produce
+}

@@ -1,0 +1,41 @@
+// RUN: girih-opt %s | girih-opt | FileCheck %s
+
+// CHECK-LABEL: func.func private @products
+func.func private @products(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>, %B: memref<?x?xbf16, strided<[1, ?]>, #tile.global>,
+                            %h: tensor<64x32xf16>, %q: tensor<64x32xf8E4M3FN>, %p: tensor<32x8xf8E5M2>, %i: tensor<64x32xi8>, %j: tensor<32x8xi8>,
+                            %f: tensor<64x8xf32>, %d: tensor<64x8xf16>, %s: tensor<64x8xi32>, %g: tensor<32x8xf16>) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  // CHECK: tile.mma %{{.*}}, %{{.*}}, %{{.*}} : tensor<64x32xf16>, tensor<32x8xf16>, tensor<64x8xf16>
+  %1 = tile.mma %h, %g, %d : tensor<64x32xf16>, tensor<32x8xf16>, tensor<64x8xf16>
+  // CHECK: tile.mma %{{.*}}, %{{.*}}, %{{.*}} : tensor<64x32xf8E4M3FN>, tensor<32x8xf8E5M2>, tensor<64x8xf32>
+  %2 = tile.mma %q, %p, %f : tensor<64x32xf8E4M3FN>, tensor<32x8xf8E5M2>, tensor<64x8xf32>
+  // CHECK: tile.mma %{{.*}}, %{{.*}}, %{{.*}} {unsigned_b} : tensor<64x32xi8>, tensor<32x8xi8>, tensor<64x8xi32>
+  %3 = tile.mma %i, %j, %s {unsigned_b} : tensor<64x32xi8>, tensor<32x8xi8>, tensor<64x8xi32>
+  // CHECK: tile.stage %{{.*}}[%{{.*}}, %{{.*}}] side a major k by tma : {{.*}} -> memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>
+  %a = tile.stage %A[%c0, %c64] side a major k by tma : memref<?x?xbf16, strided<[?, 1]>, #tile.global> -> memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>
+  // CHECK: tile.stage %{{.*}}[%{{.*}}, %{{.*}}] side b major mn by threads : {{.*}} -> memref<1x1x64x16xbf16, #tile.shared<swizzle = 32>>
+  %b = tile.stage %B[%c64, %c0] side b major mn by threads : memref<?x?xbf16, strided<[1, ?]>, #tile.global> -> memref<1x1x64x16xbf16, #tile.shared<swizzle = 32>>
+  %zero = arith.constant dense<0.0> : tensor<64x16xf32>
+  // CHECK: tile.mma %{{.*}}, %{{.*}}, %{{.*}} {b_major = "mn"} : memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>, memref<1x1x64x16xbf16, #tile.shared<swizzle = 32>>, tensor<64x16xf32>
+  %4 = tile.mma %a, %b, %zero {b_major = "mn"} : memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>, memref<1x1x64x16xbf16, #tile.shared<swizzle = 32>>, tensor<64x16xf32>
+  return
+}
+
+// CHECK-LABEL: func.func private @ahead
+func.func private @ahead(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %full = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+  scf.for %i = %c0 to %n step %c1 {
+    // CHECK: tile.produce(%[[J:.*]]) ahead(3) {
+    // CHECK-NEXT: arith.addi %[[J]], %[[J]]
+    // CHECK-NEXT: }
+    // CHECK-NOT: tile.end_produce
+    tile.produce(%j) ahead(3) {
+      %k = arith.addi %j, %j : index
+      tile.end_produce
+    }
+  }
+  return
+}

@@ -306,7 +306,7 @@ fn tensor_copy<'c>(
     bytes: i64,
     strides: &[i64],
 ) -> Result<Test<'c>, String> {
-    if !target_of(mma.op()).is_some_and(|t| t.tensor_map_caps().is_some()) {
+    if target_of(mma.op()).is_none_or(|t| t.tensor_map_caps().is_none()) {
         return Err("the target has no tensor copies".to_owned());
     }
     let memory = load.source();

@@ -69,7 +69,7 @@ const LARGE_SHAPES: [[u32; 3]; 4] = [
 ];
 
 /// What of the examples runs on the GPU and on the simulator, every bit compared, with sizes drawn anew for each seed.
-const DIFFS: [(&str, &str, &str); 5] = [
+const DIFFS: [(&str, &str, &str); 18] = [
     (
         "gemm_explicit.mlir",
         "--arg A=randn:bf16[M,K] --arg B=randn:bf16[K,N] --arg C=poison:bf16[M,N]",
@@ -94,6 +94,72 @@ const DIFFS: [(&str, &str, &str); 5] = [
         "vector_add.mlir",
         "--arg A=randn:f32[N] --arg B=randn:f32[N] --arg C=poison:f32[N]",
         "--let N=0..5000 --seeds 40",
+    ),
+    (
+        "gemm.mlir",
+        "--arg A=randn:bf16[M,K] --arg B=randn:bf16[K,N] --arg C=poison:bf16[M,N]",
+        "--let M=1..300,N=1..520,K=0..256 --seeds 20",
+    ),
+    (
+        "argmax.mlir",
+        "--arg X=randn:f32[M,N] --arg Y=zeros:i32[M]",
+        "--let M=1..8,N=1..5000 --seeds 20",
+    ),
+    (
+        "col_sum.mlir",
+        "--arg X=randn:bf16[M,N] --arg Y=poison:f32[N]",
+        "--let M=1..300,N=1..300 --seeds 20",
+    ),
+    (
+        "cumsum.mlir",
+        "--arg X=randn:f32[M,N] --arg Y=poison:f32[M,N]",
+        "--let M=1..8,N=1..5000 --seeds 20",
+    ),
+    (
+        "gather.mlir",
+        "--arg X=randn:bf16[M,N] --arg I=zeros:i32[K] --arg Y=poison:bf16[K,N]",
+        "--let M=1..40,N=1..600,K=1..70 --seeds 20",
+    ),
+    // Approximations of the hardware, which the simulator has within their bounds.
+    (
+        "gelu.mlir",
+        "--arg X=randn:f32[N] --arg B=randn:bf16[N] --arg Y=poison:f32[N] --arg alpha=f32:1.5",
+        "--let N=1..9000 --seeds 20 --tol 1e-3",
+    ),
+    (
+        "histogram.mlir",
+        "--arg X=iota:i32[N] --arg H=zeros:i32[M]",
+        "--let N=1..5000,M=1..700 --seeds 20",
+    ),
+    (
+        "layernorm.mlir",
+        "--arg X=randn:bf16[M,N] --arg W=randn:bf16[N] --arg B=randn:bf16[N] --arg Y=poison:bf16[M,N] --arg eps=f32:1e-5",
+        "--let M=1..4,N=1..10000 --seeds 10 --tol 1e-2",
+    ),
+    (
+        "quantize.mlir",
+        "--arg X=randn:bf16[M,N] --arg Q=zeros:e4m3[M,N] --arg S=poison:f32[M]",
+        "--let M=1..4,N=1..5000 --seeds 10",
+    ),
+    (
+        "rmsnorm.mlir",
+        "--arg X=randn:bf16[M,N] --arg W=randn:bf16[N] --arg Y=poison:bf16[M,N] --arg eps=f32:1e-5",
+        "--let M=1..4,N=1..10000 --seeds 10 --tol 1e-2",
+    ),
+    (
+        "row_sum.mlir",
+        "--arg X=randn:bf16[M,N] --arg Y=poison:f32[M]",
+        "--let M=1..8,N=1..20000 --seeds 20",
+    ),
+    (
+        "softmax.mlir",
+        "--arg X=randn:bf16[M,N] --arg Y=poison:bf16[M,N]",
+        "--let M=1..4,N=1..10000 --seeds 10 --tol 1e-2",
+    ),
+    (
+        "transpose.mlir",
+        "--arg X=randn:bf16[M,N] --arg Y=poison:bf16[N,M]",
+        "--let M=1..300,N=1..300 --seeds 20",
     ),
 ];
 

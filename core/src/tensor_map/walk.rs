@@ -82,7 +82,9 @@ impl TensorMap {
                         }
                         at[dim] = i64::from(lower[k]);
                     }
-                    at[rank - 1] = at[rank - 1].saturating_add(i64::from(carry));
+                    if carry {
+                        at[rank - 1] = at[rank - 1].saturating_add(step(rank - 1));
+                    }
                 }
                 Some(rows)
             }

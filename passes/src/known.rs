@@ -36,3 +36,55 @@ pub fn known_multiple(v: Value<'_, '_>) -> i64 {
     }
     1 << bits(v)
 }
+
+/// Values that make `v` a multiple of `unit`, a power of two, if they are multiples of it themselves.
+pub fn unknown_parts<'c>(v: Value<'c, 'c>, unit: i64) -> Vec<Value<'c, 'c>> {
+    if known_multiple(v) % unit == 0 {
+        return vec![];
+    }
+    let all = |values: &[Value<'c, 'c>]| values.iter().flat_map(|v| unknown_parts(*v, unit)).collect();
+    let Some(op) = v.defining_op() else {
+        return match v.argument_of() {
+            Some((op, 0)) if op.full_name() == "scf.for" => {
+                let bounds = op.operand_values();
+                all(&[bounds[0], bounds[2]])
+            }
+            _ => vec![v],
+        };
+    };
+    let operands = op.operand_values();
+    match op.full_name() {
+        "arith.addi" | "arith.subi" | "arith.minsi" | "arith.minui" | "arith.maxsi" | "arith.maxui" | "index.add"
+        | "index.sub" => all(&operands),
+        "arith.select" => all(&operands[1..]),
+        _ => vec![v],
+    }
+}
+
+/// Whether an index is known not to be negative.
+pub fn is_nonnegative(v: Value<'_, '_>) -> bool {
+    if let Some(c) = v.constant_int() {
+        return c >= 0;
+    }
+    let Some(op) = v.defining_op() else {
+        return is_counter(v);
+    };
+    let operands = op.operand_values();
+    match op.full_name() {
+        "arith.index_castui" | "arith.extui" | "memref.dim" | "tile.block_id" | "tile.grid_dim" => true,
+        "arith.muli" | "arith.addi" | "arith.minsi" | "arith.divsi" | "arith.remsi" | "arith.index_cast" => {
+            operands.iter().all(|o| is_nonnegative(*o))
+        }
+        "arith.divui" | "arith.ceildivui" | "arith.remui" | "arith.minui" | "arith.shrui" => {
+            operands.iter().all(|o| is_nonnegative(*o))
+        }
+        "arith.maxsi" => operands.iter().any(|o| is_nonnegative(*o)),
+        _ => false,
+    }
+}
+
+/// Whether a value counts a loop up from a number that is not negative.
+fn is_counter(v: Value<'_, '_>) -> bool {
+    let Some((op, 0)) = v.argument_of() else { return false };
+    op.full_name() == "scf.for" && op.operand_values().first().is_some_and(|first| is_nonnegative(*first))
+}

@@ -12,6 +12,7 @@ pub mod expand_mma;
 pub mod expand_tma;
 pub mod known;
 pub mod layout_conversion;
+mod nest;
 pub mod pipeline;
 pub mod pipeline_loops;
 pub mod plan_copies;

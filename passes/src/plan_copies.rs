@@ -8,8 +8,8 @@
 //!   scf.yield %n : tensor<128x256xf32>
 //! }
 //!
-//! %fits_a = tile.is_aligned %A axis 1 by 8 : ...                                                                  // after
-//! %fits_b = tile.is_aligned %B axis 0 by 8 : ...
+//! %fits_a = tile.is_aligned %A axis 1 by 8 any_size : ...                                                         // after
+//! %fits_b = tile.is_aligned %B axis 0 by 8 any_size : ...
 //! %fits = arith.andi %fits_a, %fits_b : i1
 //! %sum = scf.if %fits -> (tensor<128x256xf32>) {
 //!   %s = scf.for ... {
@@ -18,7 +18,7 @@
 //!     %n = tile.mma %a, %b, %acc : ...
 //!     ...
 //! } else {
-//!   ... the same loop, copied by threads
+//!   ... the same loop, with `by tma where %fits_a` and `by tma where %fits_b`
 //! }
 //! ```
 //!
@@ -26,16 +26,23 @@
 //! 16-bit numbers, for others along K only); else threads transpose on the way. The swizzle is the widest whose span divides
 //! a row.
 //!
-//! Tensor copies take rows whose address and strides are multiples of 16 bytes, from a column that is one too. The column
-//! must be known to be; the rest is tested where the loop starts, and a second loop does without. Copies are by threads from
-//! the start where the memref is no argument of the kernel, no dimension has stride 1, the loop is inside another one, or
-//! the place to copy from depends on more than the loop's counter; a remark says so.
+//! Tensor copies take rows whose address and strides are multiples of 16 bytes, from a column that is one too. What is not
+//! known is tested before the loop, and before all loops around it. Where every operand of a loop may have tensor copies, a
+//! loop with nothing else stands beside the one in which each operand goes by its own test.
+//!
+//! An operand is copied by threads from the start where the memref is no argument of the kernel, no dimension has stride 1,
+//! the product stands in no loop, the passes of the loops around cannot be numbered (`nest`), or the place to copy from depends
+//! on more than their counters; a remark says so.
 //!
 //! *Needs* `threads` to be 128 for each 64 rows of the accumulator. *Refuses* operands that are not loaded just so.
 //! *Numbers* stay what they are.
-use crate::{known::known_multiple, slice::Slice, slice::is_defined_in};
+use crate::{
+    known::{known_multiple, unknown_parts},
+    nest::{Nest, counter},
+    slice::{Slice, is_defined_in},
+};
 use girih_dialects::{
-    nvvm::Emit,
+    nvvm::{Cmp, Emit},
     tile::{
         ops::{
             kernel::Kernel,
@@ -49,7 +56,6 @@ use girih_dialects::{
 };
 use girih_ir::{
     ext::BlockExt,
-    kind::Kind,
     mlir_sys::*,
     op::{EffectKind, OpView},
     pass::{DialectSource, Pass, PassContext, PassInfo, Statistic},
@@ -105,16 +111,34 @@ struct Plan<'c> {
     side: Side,
     load: Load<'c, 'c>,
     staging: Staging,
-    /// Which tensor copies it asks for, or why there are none.
+    /// What its tensor copies ask for, or why there are none.
     copy: Result<Test<'c>, String>,
 }
 
-/// What must hold for tensor copies: `tile.is_aligned memory axis .. by ..`.
-#[derive(Clone, Copy, PartialEq)]
+/// What must hold for tensor copies.
 struct Test<'c> {
+    nest: Nest<'c>,
+    /// `tile.is_aligned memory axis .. by .. any_size`
     memory: V<'c>,
     axis: usize,
     by: i64,
+    /// Indices that must be multiples of `by` too.
+    multiples: Vec<V<'c>>,
+}
+
+impl<'c> Test<'c> {
+    /// The truth value, computed before all loops.
+    fn emit(&self, loc: Location<'c>) -> V<'c> {
+        let at = Before(self.nest.outermost());
+        let e = Emit::new(&at, loc);
+        let aligned = IsAligned::build(loc, e.int(1), self.memory, self.axis as i64, self.by, true);
+        let mut slice = self.nest.slice();
+        self.multiples.iter().fold(e.insert(aligned).result0(), |all, v| {
+            // It can be had: see `tensor_copy`.
+            let v = slice.get(*v, &at).unwrap_or(*v);
+            e.and(all, e.cmp(Cmp::Eq, e.rem_u(v, e.index(self.by)), e.index(0)))
+        })
+    }
 }
 
 fn plan<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
@@ -136,40 +160,43 @@ fn plan<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         }
     }
     errors.result()?;
-    // A loop's operands go one way together.
-    let mut loops: Vec<(OperationRef<'c, 'c>, Vec<Test<'c>>)> = vec![];
     for plan in &plans {
-        let place = plan.mma.op().parent();
-        let together = || plans.iter().filter(|other| other.mma.op().parent() == place);
-        match together().find_map(|other| other.copy.as_ref().err()) {
-            Some(why) => {
+        match &plan.copy {
+            Err(why) => {
                 cx.count(1, 1);
                 drop(Diag::remark(&plan.load.op(), format!("is copied by threads: {why}")));
             }
-            None => {
-                cx.count(0, 1);
-                if let Some(place) = place.filter(|place| loops.iter().all(|(l, _)| l != place)) {
-                    let mut tests: Vec<Test> = vec![];
-                    for test in together().filter_map(|p| p.copy.as_ref().ok()) {
-                        if !tests.contains(test) {
-                            tests.push(*test);
-                        }
-                    }
-                    loops.push((place, tests));
-                }
-            }
+            Ok(_) => cx.count(0, 1),
         }
     }
-    let by = |mma: Mma<'c, 'c>| match mma.op().parent().is_some_and(|p| loops.iter().any(|(l, _)| *l == p)) {
-        true => Mover::Tma,
-        false => Mover::Threads,
-    };
+    let mut loops: Vec<(OperationRef<'c, 'c>, Vec<V<'c>>)> = vec![];
     let mut loads = vec![];
     for mma in products {
         let own: Vec<&Plan> = plans.iter().filter(|p| p.mma.op() == mma.op()).collect();
+        if own.is_empty() {
+            continue;
+        }
         loads.extend(own.iter().map(|p| p.load.op()));
-        if !own.is_empty() {
-            stage(mma, &own, by(mma));
+        let place = mma.op().parent();
+        let conditions: Vec<Option<V>> = own
+            .iter()
+            .map(|p| p.copy.as_ref().ok().map(|test| test.emit(mma.op().location())))
+            .collect();
+        let together = plans.iter().filter(|other| other.mma.op().parent() == place);
+        let all_fit = together.into_iter().all(|other| other.copy.is_ok());
+        match place.filter(|_| all_fit) {
+            Some(place) => {
+                let conditions = conditions.into_iter().flatten();
+                match loops.iter_mut().find(|(l, _)| *l == place) {
+                    Some((_, all)) => all.extend(conditions),
+                    None => loops.push((place, conditions.collect())),
+                }
+                stage(mma, &own, |_| (Mover::Tma, None));
+            }
+            None => stage(mma, &own, |i| match conditions[i] {
+                Some(condition) => (Mover::Tma, Some(condition)),
+                None => (Mover::Threads, None),
+            }),
         }
     }
     for (i, load) in loads.iter().enumerate() {
@@ -178,8 +205,11 @@ fn plan<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
             unsafe { mlirOperationDestroy(load.to_raw()) };
         }
     }
-    for (place, tests) in loops {
-        guard(place, &tests);
+    // Inner loops first: what is made twice then has its tests already.
+    let depth = |op: OperationRef<'c, 'c>| std::iter::successors(Some(op), |op| op.parent()).count();
+    loops.sort_by_key(|(place, _)| std::cmp::Reverse(depth(*place)));
+    for (place, conditions) in loops {
+        guard(place, &conditions);
     }
     Ok(())
 }
@@ -319,48 +349,43 @@ fn tensor_copy<'c>(
             "axis {axis} is contiguous in shared memory, but its stride in global memory is not known to be 1"
         ));
     }
-    let column = load.indices()[axis];
-    let known = known_multiple(column);
-    if known * bytes % COPY_BYTES != 0 {
-        return Err(format!(
-            "tensor copies start at multiples of {COPY_BYTES} bytes, but the index along axis {axis} is known to be a multiple of \
-             {known} elements only"
-        ));
-    }
     let Some(place) = mma.op().parent().filter(|p| p.full_name() == "scf.for") else {
         return Err("the product stands in no loop of its own".to_owned());
     };
-    let mut outer = place.parent();
-    while let Some(op) = outer.filter(|op| *op != kernel.op()) {
-        if op.full_name() != "scf.if" {
-            return Err(format!("the loop stands inside '{}'", op.full_name()));
-        }
-        outer = op.parent();
-    }
-    let counter = place
-        .region_at(0)
-        .entry()
-        .map(|b| b.argument_values())
-        .unwrap_or_default()[0];
+    let nest = Nest::of(place, kernel.op())?;
     let mut slice = Slice::new(|v| !is_defined_in(v, place));
-    slice.set(counter, counter);
+    if let Some(counter) = counter(place) {
+        slice.set(counter, counter);
+    }
     if !load.indices().iter().all(|i| slice.reaches(*i)) {
         return Err("the indices depend on more than the loop's counter".to_owned());
     }
+    let (column, by) = (load.indices()[axis], COPY_BYTES / bytes);
+    let multiples = unknown_parts(column, by);
+    if !multiples.iter().all(|v| nest.slice().reaches(*v)) {
+        return Err(format!(
+            "tensor copies start at multiples of {COPY_BYTES} bytes, but the index along axis {axis} is known to be a multiple of \
+             {} elements only, and no test before the loop can tell",
+            known_multiple(column)
+        ));
+    }
     Ok(Test {
+        nest,
         memory,
         axis,
-        by: COPY_BYTES / bytes,
+        by,
+        multiples,
     })
 }
 
-/// Stages the operands of a product just before it.
-fn stage<'c>(mma: Mma<'c, 'c>, plans: &[&Plan<'c>], by: Mover) {
+/// Stages the operands of a product just before it; `by` says of each plan who copies, and where.
+fn stage<'c>(mma: Mma<'c, 'c>, plans: &[&Plan<'c>], by: impl Fn(usize) -> (Mover, Option<V<'c>>)) {
     let (op, at) = (mma.op(), Before(mma.op()));
     let e = Emit::new(&at, op.location());
     let mut operands = [Side::A, Side::B].map(|side| (mma.operand(side), mma.major(side)));
-    for plan in plans {
+    for (i, plan) in plans.iter().enumerate() {
         let s = plan.staging;
+        let (by, condition) = by(i);
         let [blocks, panels, rows, span] = s.shape();
         let t = plan.load.source().r#type();
         let element = t.element_type().unwrap_or(t);
@@ -373,6 +398,7 @@ fn stage<'c>(mma: Mma<'c, 'c>, plans: &[&Plan<'c>], by: Mover) {
             staged,
             plan.load.source(),
             &plan.load.indices(),
+            condition,
             plan.side,
             s.major,
             by,
@@ -396,27 +422,37 @@ fn stage<'c>(mma: Mma<'c, 'c>, plans: &[&Plan<'c>], by: Mover) {
     unsafe { mlirOperationDestroy(op.to_raw()) };
 }
 
-/// Puts a loop with tensor copies under their tests, and beside it one that does without.
-fn guard<'c>(place: OperationRef<'c, 'c>, tests: &[Test<'c>]) {
+/// Puts a loop with tensor copies under their tests, and beside it one where each of them asks for itself.
+fn guard<'c>(place: OperationRef<'c, 'c>, conditions: &[V<'c>]) {
     let at = Before(place);
     let e = Emit::new(&at, place.location());
     // SAFETY: the clone is detached, and goes into the branch below.
     let slow = unsafe { Operation::from_raw(mlirOperationClone(place.to_raw())) };
-    for stage in slow.nested_ops().into_iter().filter(|op| op.is::<Stage>()) {
-        stage.set_attr("by", Mover::to_attribute(&Mover::Threads, e.context()));
+    let own = slow.region_at(0).entry().map(|b| b.op_list()).unwrap_or_default();
+    let stages = own.into_iter().filter_map(|op| op.cast::<Stage>());
+    for (stage, condition) in stages.zip(conditions) {
+        let (at, loc) = (Before(stage.op()), stage.op().location());
+        let t = stage.result().r#type();
+        let (side, major, by) = (stage.side(), stage.major(), stage.by());
+        let new = Stage::build(
+            loc,
+            t,
+            stage.source(),
+            &stage.indices(),
+            Some(*condition),
+            side,
+            major,
+            by,
+        );
+        stage
+            .result()
+            .replace_all_uses_with(&Emit::new(&at, loc).insert(new).result0());
+        // SAFETY: its result has no uses any more.
+        unsafe { mlirOperationDestroy(stage.op().to_raw()) };
     }
-    let all = tests
+    let all = conditions
         .iter()
-        .map(|t| {
-            e.insert(IsAligned::build(
-                place.location(),
-                e.int(1),
-                t.memory,
-                t.axis as i64,
-                t.by,
-            ))
-        })
-        .map(|op| op.result0())
+        .copied()
         .reduce(|a, b| e.and(a, b))
         .expect("a product has two operands");
     let regions = vec![Region::new(), Region::new()];

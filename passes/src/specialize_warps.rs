@@ -23,12 +23,15 @@
 //! }
 //! ```
 //!
+//! A region with `threads(128)` is run by the whole producer, each thread with its number there for the second argument. It
+//! reads the number in each pass (`tile.thread_id fresh`): the many addresses that follow from it are not to be kept.
+//!
 //! The consumers keep their numbers; barriers of the block become barriers of theirs. The producer walks the same loops and
 //! branches, as far as they lead to a `tile.produce`, with its own copy of the index arithmetic. Registers go from the
 //! producer to the consumers.
 //!
-//! Where the block cannot be divided, and with `roles=false`, the first thread of the block runs the region in the loop: in
-//! the first pass for as many passes as it may be ahead, then for one. A remark says why: tiles that are exchanged between
+//! Where the block cannot be divided, and with `roles=false`, the first thread of the block, or the first 128, run the region
+//! in the loop: in the first pass for as many passes as they may be ahead, then for one. A remark says why: tiles that are exchanged between
 //! threads, barriers with numbers, roles that the program gives itself, more than 896 threads, no barrier after the
 //! initialisation, or loops whose bounds the producer cannot compute.
 //!
@@ -127,7 +130,16 @@ fn specialize<'c>(kernel: Kernel<'c, 'c>) -> Result<(), String> {
         ));
     }
     let entry = kernel.body().entry().ok_or("the kernel has no body")?;
+    let mut several = false;
     for op in kernel.op().nested_ops() {
+        if let Some(n) = op.cast::<Produce>().and_then(|p| p.threads()) {
+            if n != PRODUCER_THREADS {
+                return Err(format!(
+                    "{n} threads run ahead, and a role for them has {PRODUCER_THREADS}"
+                ));
+            }
+            several = true;
+        }
         if op.is::<WarpSpecialize>() {
             return Err("the program has roles already".to_owned());
         }
@@ -156,7 +168,7 @@ fn specialize<'c>(kernel: Kernel<'c, 'c>) -> Result<(), String> {
         Some(by) => !rest.contains(&by) && !rest.iter().any(|op| is_defined_in(v, *op)),
         None => !rest.iter().any(|op| is_defined_in(v, *op)),
     };
-    produce_alone(block_of_producer, rest, is_outside, threads / 32, loc)?;
+    produce_apart(block_of_producer, rest, is_outside, threads / 32, loc)?;
 
     // From here on nothing can go wrong.
     let consumer = Region::new();
@@ -182,7 +194,7 @@ fn specialize<'c>(kernel: Kernel<'c, 'c>) -> Result<(), String> {
         // SAFETY: it has no results; the list holds it once, and nothing of what is in it.
         unsafe { mlirOperationDestroy(produce.to_raw()) };
     }
-    let (consumers, producers) = registers(threads);
+    let (consumers, producers) = registers(threads, several);
     let roles = WarpSpecialize::build(
         loc,
         vec!["consumer".to_owned(), "producer".to_owned()],
@@ -196,15 +208,29 @@ fn specialize<'c>(kernel: Kernel<'c, 'c>) -> Result<(), String> {
     Ok(())
 }
 
-/// Registers of a thread that consumes and of one that produces, where `threads` consume.
-fn registers(threads: i64) -> (i64, i64) {
-    let producer = if threads <= 256 { 40 } else { 24 };
-    let left = REGISTER_FILE - PRODUCER_THREADS * producer;
+/// Registers of a thread that consumes and of one that produces, where `threads` consume. Threads that copy themselves need
+/// more than one that issues tensor copies.
+fn registers(threads: i64, copies: bool) -> (i64, i64) {
+    let producer = match (threads <= 256, copies) {
+        (true, true) => 72,
+        (true, false) | (false, true) => 40,
+        (false, false) => 24,
+    };
+    // What the launch gives all threads is what there is.
+    let all = threads + PRODUCER_THREADS;
+    let left = REGISTER_FILE / all / 8 * 8 * all - PRODUCER_THREADS * producer;
     ((left / threads / 8 * 8).min(MOST_REGISTERS), producer)
 }
 
-/// What the producer does, written to its block: one thread of its first warp walks through `ops`.
-fn produce_alone<'c>(
+/// Who runs a part of the producer.
+#[derive(Clone, Copy, PartialEq)]
+enum Runners {
+    All,
+    One,
+}
+
+/// What the producer does, written to its block: its threads walk through `ops`.
+fn produce_apart<'c>(
     to: BlockRef<'c, '_>,
     ops: &[OperationRef<'c, 'c>],
     is_outside: impl Fn(V<'c>) -> bool,
@@ -215,86 +241,162 @@ fn produce_alone<'c>(
     let to = unsafe { BlockRef::from_raw(to.to_raw()) };
     let at = AtEnd(to);
     let e = Emit::new(&at, loc);
-    let warp = e.insert(WarpId::build(loc, e.index_type())).result0();
-    let is_first = e.cmp(Cmp::Eq, warp, e.index(first_warp));
-    let mut slice = Slice::new(is_outside);
-    let mut done = Ok(());
-    e.if_then(is_first, |e| {
-        let elected = e.insert(Elect::build(loc, e.int(1))).result0();
-        e.if_then(elected, |e| done = walk(&mut slice, ops, &e, None));
-    });
+    let mut walk = Walk {
+        slice: Slice::new(is_outside),
+        first_warp,
+    };
+    let leads: Vec<_> = ops.iter().copied().filter(|op| leads(*op, None)).collect();
+    let done = if leads.iter().any(|op| self::leads(*op, Some(Runners::All))) {
+        walk.ops(&leads, &e, None, Runners::All)
+    } else {
+        walk.alone(&e, |walk, e| walk.ops(&leads, e, None, Runners::One))
+    };
     e.insert(EndRole::build(loc));
     done
 }
 
-/// Writes what leads to a `tile.produce`, and its region.
-fn walk<'c>(
-    slice: &mut Slice<'c, '_>,
-    ops: &[OperationRef<'c, 'c>],
-    e: &Emit<'c, '_>,
-    counter: Option<V<'c>>,
-) -> Result<(), String> {
-    let leads = |op: &&OperationRef<'c, 'c>| op.nested_ops().iter().any(|inner| inner.is::<Produce>());
-    let blame = |v: V<'c>| match v.defining_op() {
+/// Whether an op is a `tile.produce`, or there is one in it, that is for these threads.
+fn leads(op: OperationRef<'_, '_>, runners: Option<Runners>) -> bool {
+    let mut produces = op.nested_ops().into_iter().filter_map(|inner| inner.cast::<Produce>());
+    produces.any(|p| {
+        let by = if p.threads().is_some() {
+            Runners::All
+        } else {
+            Runners::One
+        };
+        runners.is_none_or(|r| r == by)
+    })
+}
+
+/// The producer's way through the kernel's loops and branches.
+struct Walk<'c, 'f> {
+    slice: Slice<'c, 'f>,
+    first_warp: i64,
+}
+
+fn blame(v: V<'_>) -> String {
+    match v.defining_op() {
         Some(op) => format!("the producer cannot compute what '{}' gives", op.full_name()),
         None => "the producer cannot compute what a loop carries".to_owned(),
-    };
-    for op in ops.iter().filter(leads) {
+    }
+}
+
+impl<'c> Walk<'c, '_> {
+    fn get(&mut self, v: V<'c>, e: &Emit<'c, '_>) -> Result<V<'c>, String> {
+        self.slice.get(v, e.builder()).map_err(blame)
+    }
+
+    /// One thread of the first warp does it.
+    fn alone(
+        &mut self,
+        e: &Emit<'c, '_>,
+        body: impl FnOnce(&mut Self, &Emit<'c, '_>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let warp = e.insert(WarpId::build(e.loc(), e.index_type())).result0();
+        let is_first = e.cmp(Cmp::Eq, warp, e.index(self.first_warp));
+        let mut done = Ok(());
+        e.if_then(is_first, |e| {
+            let elected = e.insert(Elect::build(e.loc(), e.int(1))).result0();
+            e.if_then(elected, |e| {
+                let mark = self.slice.enter();
+                done = body(self, &e);
+                self.slice.leave(mark);
+            });
+        });
+        done
+    }
+
+    /// Writes what leads to a `tile.produce`, and its region; `runners` is who is here.
+    fn ops(
+        &mut self,
+        ops: &[OperationRef<'c, 'c>],
+        e: &Emit<'c, '_>,
+        counter: Option<V<'c>>,
+        runners: Runners,
+    ) -> Result<(), String> {
+        for op in ops.iter().filter(|op| leads(**op, None)) {
+            if runners == Runners::All && !leads(*op, Some(Runners::All)) {
+                self.alone(e, |walk, e| walk.op(*op, e, counter, Runners::One))?;
+            } else {
+                self.op(*op, e, counter, runners)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn op(
+        &mut self,
+        op: OperationRef<'c, 'c>,
+        e: &Emit<'c, '_>,
+        counter: Option<V<'c>>,
+        runners: Runners,
+    ) -> Result<(), String> {
         let mut done = Ok(());
         if let Some(produce) = op.cast::<Produce>() {
             let block = produce.copies().entry().ok_or("a tile.produce is empty")?;
-            let mark = slice.enter();
-            if let (Some(own), Some(counter)) = (block.argument_values().first(), counter) {
-                slice.set(*own, counter);
+            let mark = self.slice.enter();
+            let arguments = block.argument_values();
+            if let (Some(own), Some(counter)) = (arguments.first(), counter) {
+                self.slice.set(*own, counter);
             }
-            done = slice.copy_block(block, e.builder()).map_err(blame);
-            slice.leave(mark);
-        } else {
-            let inside = |region: usize| op.region_at(region).entry().map(|b| (b.argument_values(), b.op_list()));
-            let mut get = |v: V<'c>| slice.get(v, e.builder()).map_err(blame);
-            let operands = op.operand_values();
-            match op.full_name() {
-                "scf.for" => {
-                    let (from, to, step) = (get(operands[0])?, get(operands[1])?, get(operands[2])?);
-                    let (arguments, ops) = inside(0).ok_or("a loop is empty")?;
-                    // What does not change from pass to pass is computed once.
-                    let regions = op.nested_ops().into_iter().filter(|inner| inner.is::<Produce>());
-                    let used = regions
-                        .flat_map(|region| region.nested_ops())
-                        .flat_map(|inner| inner.operand_values());
-                    for v in used.filter(|v| !is_defined_in(*v, *op)) {
-                        get(v)?;
-                    }
-                    e.for_loop(from, to, step, |e, counter| {
-                        let mark = slice.enter();
-                        slice.set(arguments[0], counter);
-                        done = walk(slice, &ops, &e, Some(counter));
-                        slice.leave(mark);
-                    });
-                }
-                "scf.if" => {
-                    let condition = get(operands[0])?;
-                    for (region, of) in [(0, condition), (1, e.xor(condition, e.constant(1, e.int(1))))] {
-                        let Some((_, ops)) = inside(region).filter(|(_, ops)| ops.iter().any(|op| leads(&op))) else {
-                            continue;
-                        };
-                        e.if_then(of, |e| {
-                            let mark = slice.enter();
-                            done = walk(slice, &ops, &e, None);
-                            slice.leave(mark);
-                        });
-                        done.clone()?;
-                    }
-                }
-                name => return Err(format!("the producer cannot follow '{name}'")),
+            if let Some(own) = arguments.get(1) {
+                let thread = e.insert(ThreadId::build(e.loc(), e.index_type(), true)).result0();
+                self.slice.set(*own, e.sub(thread, e.index(32 * self.first_warp)));
             }
+            done = self.slice.copy_block(block, e.builder()).map_err(blame);
+            self.slice.leave(mark);
+            return done;
         }
-        done?;
+        let inside = |region: usize| {
+            let block = op.region_at(region).entry();
+            block.map(|b| (b.argument_values(), b.op_list()))
+        };
+        let operands = op.operand_values();
+        match op.full_name() {
+            "scf.for" => {
+                let (from, to, step) = (
+                    self.get(operands[0], e)?,
+                    self.get(operands[1], e)?,
+                    self.get(operands[2], e)?,
+                );
+                let (arguments, ops) = inside(0).ok_or("a loop is empty")?;
+                // What does not change from pass to pass is computed once.
+                let regions = op.nested_ops().into_iter().filter(|inner| inner.is::<Produce>());
+                let used = regions
+                    .flat_map(|region| region.nested_ops())
+                    .flat_map(|inner| inner.operand_values());
+                for v in used.filter(|v| !is_defined_in(*v, op)) {
+                    self.get(v, e)?;
+                }
+                e.for_loop(from, to, step, |e, counter| {
+                    let mark = self.slice.enter();
+                    self.slice.set(arguments[0], counter);
+                    done = self.ops(&ops, &e, Some(counter), runners);
+                    self.slice.leave(mark);
+                });
+                done
+            }
+            "scf.if" => {
+                let condition = self.get(operands[0], e)?;
+                for (region, of) in [(0, condition), (1, e.xor(condition, e.constant(1, e.int(1))))] {
+                    let Some((_, ops)) = inside(region).filter(|(_, ops)| ops.iter().any(|op| leads(*op, None))) else {
+                        continue;
+                    };
+                    e.if_then(of, |e| {
+                        let mark = self.slice.enter();
+                        done = self.ops(&ops, &e, None, runners);
+                        self.slice.leave(mark);
+                    });
+                    done.clone()?;
+                }
+                Ok(())
+            }
+            name => Err(format!("the producer cannot follow '{name}'")),
+        }
     }
-    Ok(())
 }
 
-/// Lets the first thread of the block run the region in the loop.
+/// Lets the first threads of the block run the region in the loop.
 fn write_into_loop<'c>(produce: Produce<'c, 'c>) -> Res {
     let op = produce.op();
     let Some(place) = op.parent() else { return Ok(()) };
@@ -310,8 +412,11 @@ fn write_into_loop<'c>(produce: Produce<'c, 'c>) -> Res {
     let (at, loc) = (Before(op), op.location());
     let e = Emit::new(&at, loc);
     let (from, to, step) = (bounds[0], bounds[1], bounds[2]);
-    let thread = e.insert(ThreadId::build(loc, e.index_type())).result0();
-    let is_first = e.cmp(Cmp::Eq, thread, e.index(0));
+    let thread = e.insert(ThreadId::build(loc, e.index_type(), false)).result0();
+    let is_first = match produce.threads() {
+        Some(n) => e.cmp(Cmp::Ult, thread, e.index(n)),
+        None => e.cmp(Cmp::Eq, thread, e.index(0)),
+    };
     let mut result = Ok(());
     e.if_then(is_first, |e| {
         let select = |c: V<'c>, a: V<'c>, b: V<'c>| e.value("arith.select", &[c, a, b], a.r#type(), &[]);
@@ -320,8 +425,14 @@ fn write_into_loop<'c>(produce: Produce<'c, 'c>) -> Res {
         let end = e.add(last, step);
         let end = select(e.cmp(Cmp::Slt, end, to), end, to);
         e.for_loop(start, end, step, |e, pass| {
+            let thread = match produce.threads() {
+                Some(_) => e.insert(ThreadId::build(loc, e.index_type(), true)).result0(),
+                None => thread,
+            };
             let mut slice = Slice::new(|v| !is_defined_in(v, op));
-            slice.set(region.argument_values()[0], pass);
+            for (own, given) in region.argument_values().into_iter().zip([pass, thread]) {
+                slice.set(own, given);
+            }
             result = slice.copy_block(region, e.builder());
         });
     });

@@ -189,7 +189,14 @@ fn split<'c>(kernel: Kernel<'c, 'c>, spare: Operation<'c>, asked: &[(usize, usiz
     let mut all: Option<Value> = None;
     for (argument, axis, vector) in asked {
         let one = at
-            .insert(IsAligned::build(loc, i1, arguments[*argument], *axis as i64, *vector))
+            .insert(IsAligned::build(
+                loc,
+                i1,
+                arguments[*argument],
+                *axis as i64,
+                *vector,
+                false,
+            ))
             .result0();
         all = Some(match all {
             None => one,

@@ -2,6 +2,8 @@
 //
 // RUN: girih run %s --device sim --arg A=randn:e4m3[65,96] --arg B=randn:e4m3[96,66] --arg C=poison:bf16[65,66] | FileCheck %s
 // RUN: girih run %s --device sim --arg A=randn:e4m3[5,7] --arg B=randn:e4m3[7,3] --arg C=poison:bf16[5,3] | FileCheck %s
+// RUN: girih run %s --device sim --check-memory --arg A=randn:e4m3[64,135] --arg B=randn:e4m3[135,66] --arg C=poison:bf16[64,66] | FileCheck %s
+// RUN: girih run %s --device sim --check-memory --arg A=randn:e4m3[128,129] --arg B=randn:e4m3[129,128] --arg C=poison:bf16[128,128] | FileCheck %s
 // CHECK: right: C:
 
 !a = memref<?x?xf8E4M3FN, strided<[?, 1]>, #tile.global>

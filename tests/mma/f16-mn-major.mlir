@@ -2,6 +2,9 @@
 //
 // RUN: girih run %s --device sim --arg A=randn:f16[72,48] --arg B=randn:f16[48,136] --arg C=poison:f32[72,136] | FileCheck %s
 // RUN: girih run %s --device sim --arg A=randn:f16[67,33] --arg B=randn:f16[33,129] --arg C=poison:f32[67,129] | FileCheck %s
+// RUN: girih run %s --device sim --check-memory --arg A=randn:f16[136,48] --arg B=randn:f16[48,260] --arg C=poison:f32[136,260] | FileCheck %s
+// RUN: girih run %s --device sim --check-memory --arg A=randn:f16[130,100] --arg B=randn:f16[100,136] --arg C=poison:f32[130,136] | FileCheck %s
+// RUN: girih run %s --device sim --check-memory --arg A=randn:f16[129,70] --arg B=randn:f16[70,258] --arg C=poison:f32[129,258] | FileCheck %s
 // CHECK: right: C:
 
 !a = memref<?x?xf16, strided<[1, ?]>, #tile.global>

@@ -2,6 +2,10 @@
 //
 // RUN: girih run %s --device sim --arg 'A=uniform(low=-128,high=127):i8[130,160]' --arg 'B=uniform(low=-128,high=127):i8[160,70]' --arg C=poison:i32[130,70] | FileCheck %s
 // RUN: girih run %s --device sim --arg 'A=uniform(low=-128,high=127):i8[3,77]' --arg 'B=uniform(low=-128,high=127):i8[77,5]' --arg C=poison:i32[3,5] | FileCheck %s
+// RUN: girih run %s --device sim --check-memory --arg 'A=uniform(low=-128,high=127):i8[70,168]' --arg 'B=uniform(low=-128,high=127):i8[168,40]' --arg C=poison:i32[70,40] | FileCheck %s
+// RUN: girih run %s --device sim --check-memory --arg 'A=uniform(low=-128,high=127):i8[130,132]' --arg 'B=uniform(low=-128,high=127):i8[132,70]' --arg C=poison:i32[130,70] | FileCheck %s
+// RUN: girih run %s --device sim --check-memory --arg 'A=uniform(low=-128,high=127):i8[128,130]' --arg 'B=uniform(low=-128,high=127):i8[130,64]' --arg C=poison:i32[128,64] | FileCheck %s
+// RUN: girih run %s --device sim --check-memory --arg 'A=uniform(low=-128,high=127):i8[131,257]' --arg 'B=uniform(low=-128,high=127):i8[257,65]' --arg C=poison:i32[131,65] | FileCheck %s
 // CHECK: right: C:
 
 !a = memref<?x?xi8, strided<[?, 1]>, #tile.global>

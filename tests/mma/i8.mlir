@@ -1,6 +1,8 @@
 // Bytes: exact sums. B lies along N, which wgmma does not read, so that threads transpose it.
 //
 // RUN: girih run %s --device sim --arg 'A=uniform(low=-128,high=127):i8[70,80]' --arg 'B=uniform(low=-128,high=127):i8[80,40]' --arg C=poison:i32[70,40] | FileCheck %s
+// RUN: girih run %s --device sim --check-memory --arg 'A=uniform(low=-128,high=127):i8[70,82]' --arg 'B=uniform(low=-128,high=127):i8[82,40]' --arg C=poison:i32[70,40] | FileCheck %s
+// RUN: girih run %s --device sim --check-memory --arg 'A=uniform(low=-128,high=127):i8[64,144]' --arg 'B=uniform(low=-128,high=127):i8[144,33]' --arg C=poison:i32[64,33] | FileCheck %s
 // CHECK: right: C:
 
 !a = memref<?x?xi8, strided<[?, 1]>, #tile.global>

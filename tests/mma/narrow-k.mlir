@@ -1,6 +1,9 @@
 // A tile of K that is narrower than the widest swizzle.
 //
 // RUN: girih run %s --device sim --arg A=randn:bf16[65,40] --arg B=randn:bf16[40,9] --arg C=poison:f32[65,9] | FileCheck %s
+// RUN: girih run %s --device sim --check-memory --arg A=randn:bf16[65,44] --arg B=randn:bf16[44,9] --arg C=poison:f32[65,9] | FileCheck %s
+// RUN: girih run %s --device sim --check-memory --arg A=randn:bf16[64,42] --arg B=randn:bf16[42,8] --arg C=poison:f32[64,8] | FileCheck %s
+// RUN: girih run %s --device sim --check-memory --arg A=randn:bf16[65,51] --arg B=randn:bf16[51,17] --arg C=poison:f32[65,17] | FileCheck %s
 // CHECK: right: C:
 
 !a = memref<?x?xbf16, strided<[?, 1]>, #tile.global>

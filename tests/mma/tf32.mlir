@@ -2,6 +2,8 @@
 //
 // RUN: girih run %s --device sim --arg A=randn:f32[65,36] --arg B=randn:f32[36,66] --arg C=poison:f32[65,66] | FileCheck %s
 // RUN: girih run %s --device sim --arg A=randn:f32[5,7] --arg B=randn:f32[7,3] --arg C=poison:f32[5,3] | FileCheck %s
+// RUN: girih run %s --device sim --check-memory --arg A=randn:f32[130,70] --arg B=randn:f32[70,66] --arg C=poison:f32[130,66] | FileCheck %s
+// RUN: girih run %s --device sim --check-memory --arg A=randn:f32[64,129] --arg B=randn:f32[129,64] --arg C=poison:f32[64,64] | FileCheck %s
 // CHECK: right: C:
 
 !a = memref<?x?xf32, strided<[?, 1]>, #tile.global>

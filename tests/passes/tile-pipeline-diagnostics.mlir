@@ -24,6 +24,6 @@ tile.kernel @no_loop(%A: !rows) threads(128) launch {
   tile.grid %c1, %c1, %c1
 } body {
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{is by tma, which runs ahead of a loop, but does not stand in the body of an scf.for itself; write by threads}}
+  // expected-error @+1 {{is by tma, which runs ahead of a loop, but it does not stand in the body of an scf.for itself; write by threads}}
   %a = tile.stage %A[%c0, %c0] side a major k by tma : !rows -> !slot
 }

@@ -6,7 +6,8 @@
 !slot_a = memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>
 !slot_b = memref<1x1x32x64xbf16, #tile.shared<swizzle = 128>>
 
-// A ring for each operand, two rings of mbarriers, maps in the launch region; the slow loop takes a slot of each ring.
+// A ring for each operand, which both loops use, two rings of mbarriers for each loop, maps in the launch region. In the
+// second loop a warpgroup copies what does not fit tensor copies.
 // CHECK-LABEL: tile.kernel @ring
 // CHECK: %[[MAP_A:.*]] = tile.tensor_map %A optional : {{.*}} -> !tile.tensor_map<64x64xbf16, swizzle = 128>
 // CHECK: %[[T:.*]] = memref.transpose %B
@@ -17,13 +18,17 @@
 // CHECK: %[[RING_B:.*]] = tile.alloc : memref<3x1x1x32x64xbf16, #tile.shared<swizzle = 128>>
 // CHECK: %[[FULL:.*]] = tile.alloc : memref<3x!tile.mbarrier, #tile.shared>
 // CHECK: %[[EMPTY:.*]] = tile.alloc : memref<3x!tile.mbarrier, #tile.shared>
-// CHECK: tile.slab %[[RING_A]]
-// CHECK: tile.slab %[[RING_B]]
+// CHECK: %[[FULL_2:.*]] = tile.alloc : memref<3x!tile.mbarrier, #tile.shared>
+// CHECK: %[[EMPTY_2:.*]] = tile.alloc : memref<3x!tile.mbarrier, #tile.shared>
+// CHECK-NOT: tile.alloc
 // CHECK: scf.if
 // CHECK: tile.mbarrier.init %[[FULL]][%{{.*}}], %c1_i32
 // CHECK: tile.mbarrier.init %[[EMPTY]][%{{.*}}], %c4_i32
+// CHECK: tile.mbarrier.init %[[FULL_2]][%{{.*}}], %c128_i32
+// CHECK: tile.mbarrier.init %[[EMPTY_2]][%{{.*}}], %c4_i32
 // CHECK: tile.fence mbarrier_init
 // CHECK: tile.barrier
+// CHECK: %[[FITS:.*]] = tile.is_aligned
 // CHECK: scf.for %[[K:.*]] = %{{.*}} to
 // CHECK: tile.produce(%[[J:.*]]) ahead(3) {
 // CHECK: tile.mbarrier.wait %[[EMPTY]][%[[SLOT:.*]]], %
@@ -32,19 +37,49 @@
 // CHECK: tile.tma.load %[[B]][%{{.*}}, %[[J]]], %{{.*}}, %[[FULL]][%[[SLOT]]]
 // CHECK: }
 // CHECK: tile.mbarrier.wait %[[FULL]][%[[AT:.*]]], %
+// CHECK-NOT: tile.fence
 // CHECK: %[[SLAB_A:.*]] = tile.slab %[[RING_A]][%[[AT]]]
 // CHECK: %[[SLAB_B:.*]] = tile.slab %[[RING_B]][%[[AT]]]
 // CHECK: tile.mma %[[SLAB_A]], %[[SLAB_B]]
 // CHECK: tile.elect
 // CHECK: tile.mbarrier.arrive %[[EMPTY]][%[[AT]]]
 // CHECK: } else {
-// CHECK: tile.barrier
+// CHECK: tile.produce(%[[J:.*]], %[[THREAD:.*]]) ahead(3) threads(128) {
+// CHECK: tile.mbarrier.wait %[[EMPTY_2]]
+// A by tensor copies where they fit, which its first thread issues, else in chunks of 8 or 4 bytes, else through registers.
+// CHECK: %[[BY_4:.*]] = tile.is_aligned %A axis 1 by 4 :
+// CHECK: %[[BY_2:.*]] = tile.is_aligned %A axis 1 by 2 :
+// CHECK: %[[STORES:.*]] = arith.xori %[[BY_2]], %true
+// CHECK: scf.if %[[FITS]] {
+// CHECK: arith.cmpi eq, %[[THREAD]], %c0
+// CHECK: tile.mbarrier.expect_tx %[[FULL_2]][%{{.*}}], %c8192_i32
+// CHECK: tile.tma.load %[[A]]
+// CHECK: } else {
+// CHECK: scf.if %[[BY_4]] {
+// CHECK: %[[PANEL:.*]] = tile.slab %[[RING_A]]
+// CHECK: %[[BYTES:.*]] = arith.select %{{.*}}, %c8_i32, %c0_i32
+// CHECK-COUNT-8: tile.cp_async %A[%{{.*}}, %{{.*}}], %[[PANEL]][%{{.*}}, %{{.*}}], 8 src_size
+// CHECK: scf.if %[[BY_2]] {
+// CHECK-COUNT-16: tile.cp_async %A[%{{.*}}, %{{.*}}], %{{.*}}[%{{.*}}, %{{.*}}], 4 src_size
+// CHECK: } else {
+// CHECK: scf.if
+// CHECK-COUNT-32: memref.load %A
+// CHECK-COUNT-16: vector.store {{.*}} vector<2xbf16>
+// CHECK: } else {
+// CHECK: scf.for
+// CHECK: scf.if
 // CHECK: memref.load %A
-// CHECK: memref.store
-// CHECK: memref.load %B
-// CHECK: memref.store
+// CHECK: vector.store
+// B wherever it lies in chunks of 16 bytes, if those fit.
+// CHECK: scf.if
+// CHECK-COUNT-2: tile.cp_async %B[%{{.*}}, %{{.*}}], %{{.*}}[%{{.*}}, %{{.*}}], 16 src_size
+// CHECK: scf.if %{{.*}} {
+// CHECK: tile.cp_async.wait_all
+// CHECK: tile.mbarrier.arrive %[[FULL_2]]
+// CHECK: } else {
+// CHECK: tile.cp_async.mbarrier_arrive %[[FULL_2]][%{{.*}}] noinc
+// CHECK: tile.mbarrier.wait %[[FULL_2]]
 // CHECK: tile.fence proxy_async_shared
-// CHECK: tile.barrier
 // CHECK: tile.mma
 module attributes {tile.target = "sm_90a"} {
 tile.kernel @ring(%A: !rows, %B: !columns, %C: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(128) launch {
@@ -67,7 +102,7 @@ tile.kernel @ring(%A: !rows, %B: !columns, %C: memref<?x?xf32, strided<[?, 1]>, 
     scf.yield %s : tensor<64x32xf32>
   } else {
     %s = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<64x32xf32>) {
-      %a = tile.stage %A[%c0, %k] side a major k by threads : !rows -> !slot_a
+      %a = tile.stage %A[%c0, %k] side a major k by tma where %fits : !rows -> !slot_a
       %b = tile.stage %B[%k, %c0] side b major k by threads : !columns -> !slot_b
       %next = tile.mma %a, %b, %acc : !slot_a, !slot_b, tensor<64x32xf32>
       scf.yield %next : tensor<64x32xf32>
@@ -99,6 +134,75 @@ tile.kernel @panels(%B: !rows) threads(128) launch {
   %K = memref.dim %B, %c0 : !rows
   scf.for %k = %c0 to %K step %c16 {
     %b = tile.stage %B[%k, %c0] side b major mn by tma : !rows -> !panels
+  }
+}
+}
+
+// -----
+
+!rows = memref<?x?xi8, strided<[?, 1]>, #tile.global>
+!slot = memref<1x1x64x64xi8, #tile.shared<swizzle = 64>>
+
+// What is transposed on the way has one buffer and barriers around the copy; the ring of the other operand goes on.
+// CHECK-LABEL: tile.kernel @transposed
+// CHECK: tile.alloc : memref<3x1x1x64x64xi8, #tile.shared<swizzle = 64>>
+// CHECK: %[[BUFFER:.*]] = tile.alloc : memref<1x1x64x64xi8, #tile.shared<swizzle = 64>>
+// CHECK: tile.produce({{.*}}) ahead(3) threads(128) {
+// CHECK-NOT: %B
+// CHECK: tile.cp_async %A
+// CHECK: tile.barrier
+// CHECK: memref.store %{{.*}}, %[[BUFFER]]
+// CHECK: tile.fence proxy_async_shared
+// CHECK: tile.barrier
+module attributes {tile.target = "sm_90a"} {
+tile.kernel @transposed(%A: !rows, %B: !rows) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %K = memref.dim %B, %c0 : !rows
+  scf.for %k = %c0 to %K step %c64 {
+    %a = tile.stage %A[%c0, %k] side a major k by threads : !rows -> !slot
+    %b = tile.stage %B[%k, %c0] side b major k by threads : !rows -> !slot
+  }
+}
+}
+
+// -----
+
+!rows = memref<?x?xf16, strided<[?, 1]>, #tile.global>
+!slot = memref<1x1x16x64xf16, #tile.shared<swizzle = 128>>
+
+// The ring goes on counting: passes of the loops around, times those of the loop.
+// CHECK-LABEL: tile.kernel @persistent
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %[[N:.*]] step
+// CHECK: %[[WAY:.*]] = arith.subi %[[I]], %c0
+// CHECK: %[[OUTER:.*]] = arith.divui %[[WAY]], %c1
+// CHECK: %[[LENGTH:.*]] = arith.maxsi
+// CHECK: %[[TRIPS:.*]] = arith.ceildivui %[[LENGTH]], %c16
+// CHECK: %[[BEFORE:.*]] = arith.muli %[[OUTER]], %[[TRIPS]]
+// CHECK: scf.for %[[K:.*]] = %{{.*}} to
+// CHECK: tile.produce(%[[J:.*]]) ahead(3) {
+// CHECK: %[[OWN:.*]] = arith.divui
+// CHECK: %[[PASS:.*]] = arith.addi %[[BEFORE]], %[[OWN]]
+// CHECK: arith.remui %[[PASS]], %c3
+// CHECK: }
+// CHECK: arith.addi %[[BEFORE]],
+module attributes {tile.target = "sm_90a"} {
+tile.kernel @persistent(%B: !rows) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %K = memref.dim %B, %c0 : !rows
+  %N = memref.dim %B, %c1 : !rows
+  scf.for %i = %c0 to %N step %c1 {
+    scf.for %k = %c0 to %K step %c16 {
+      %b = tile.stage %B[%k, %i] side b major mn by tma : !rows -> !slot
+    }
   }
 }
 }

@@ -1,10 +1,11 @@
 // Operands of matrix products go to shared memory.
 // RUN: girih-opt %s -tile-plan-copies -split-input-file | FileCheck %s
 
-// Tensor copies where a test at run time finds that they can be, threads otherwise; both sum over what is contiguous.
+// Tensor copies where tests at run time find that both operands can have them, else where their own does, and threads
+// otherwise; both sum over what is contiguous.
 // CHECK-LABEL: tile.kernel @rows_by_columns
-// CHECK: %[[A:.*]] = tile.is_aligned %A axis 1 by 8
-// CHECK: %[[B:.*]] = tile.is_aligned %B axis 0 by 8
+// CHECK: %[[A:.*]] = tile.is_aligned %A axis 1 by 8 any_size
+// CHECK: %[[B:.*]] = tile.is_aligned %B axis 0 by 8 any_size
 // CHECK: %[[BOTH:.*]] = arith.andi %[[A]], %[[B]] : i1
 // CHECK: %[[SUM:.*]] = scf.if %[[BOTH]] -> (tensor<128x256xf32>) {
 // CHECK: scf.for
@@ -14,8 +15,8 @@
 // CHECK: tile.mma %{{.*}}, %{{.*}}, %{{.*}} : memref<2x1x64x64xbf16, #tile.shared<swizzle = 128>>, memref<1x1x256x64xbf16, #tile.shared<swizzle = 128>>, tensor<128x256xf32>
 // CHECK: } else {
 // CHECK: scf.for
-// CHECK: tile.stage %A[%{{.*}}, %{{.*}}] side a major k by threads
-// CHECK: tile.stage %B[%{{.*}}, %{{.*}}] side b major k by threads
+// CHECK: tile.stage %A[%{{.*}}, %{{.*}}] side a major k by tma where %[[A]]
+// CHECK: tile.stage %B[%{{.*}}, %{{.*}}] side b major k by tma where %[[B]]
 // CHECK: tile.store %[[SUM]]
 module attributes {tile.target = "sm_90a"} {
 tile.kernel @rows_by_columns(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>, %B: memref<?x?xbf16, strided<[1, ?]>, #tile.global>, %C: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(256) launch {
@@ -71,7 +72,8 @@ tile.kernel @columns_by_rows(%A: memref<?x?xf16, strided<[1, ?]>, #tile.global>,
 // Other numbers lie along K; threads transpose B, and there is no second loop.
 // CHECK-LABEL: tile.kernel @bytes
 // CHECK-NOT: scf.if
-// CHECK: tile.stage %A[%{{.*}}, %{{.*}}] side a major k by threads : {{.*}} -> memref<1x1x64x64xi8, #tile.shared<swizzle = 64>>
+// CHECK: %[[A:.*]] = tile.is_aligned %A axis 1 by 16 any_size
+// CHECK: tile.stage %A[%{{.*}}, %{{.*}}] side a major k by tma where %[[A]] : {{.*}} -> memref<1x1x64x64xi8, #tile.shared<swizzle = 64>>
 // CHECK: tile.stage %B[%{{.*}}, %{{.*}}] side b major k by threads : {{.*}} -> memref<1x1x32x64xi8, #tile.shared<swizzle = 64>>
 module attributes {tile.target = "sm_90a"} {
 tile.kernel @bytes(%A: memref<?x?xi8, strided<[?, 1]>, #tile.global>, %B: memref<?x?xi8, strided<[?, 1]>, #tile.global>, %C: memref<?x?xi32, strided<[?, 1]>, #tile.global>) threads(128) launch {
@@ -90,5 +92,44 @@ tile.kernel @bytes(%A: memref<?x?xi8, strided<[?, 1]>, #tile.global>, %B: memref
     scf.yield %next : tensor<64x32xi32>
   }
   tile.store %sum, %C[%c0, %c0] : tensor<64x32xi32>, memref<?x?xi32, strided<[?, 1]>, #tile.global>
+}
+}
+
+// -----
+
+// A persistent kernel: the test is made before all loops. The column starts where the kernel is told.
+// CHECK-LABEL: tile.kernel @persistent
+// CHECK: %[[START:.*]] = arith.index_cast
+// CHECK: %[[A:.*]] = tile.is_aligned %A axis 1 by 8 any_size
+// CHECK: %[[REST:.*]] = arith.remui %[[START]], %c8
+// CHECK: %[[MULTIPLE:.*]] = arith.cmpi eq, %[[REST]], %c0
+// CHECK: %[[BOTH:.*]] = arith.andi %[[A]], %[[MULTIPLE]]
+// CHECK: scf.for
+// CHECK: scf.if
+// CHECK: scf.for
+// CHECK: tile.stage %A[%{{.*}}, %{{.*}}] side a major k by tma :
+// CHECK: } else {
+// CHECK: tile.stage %A[%{{.*}}, %{{.*}}] side a major k by tma where %[[BOTH]]
+module attributes {tile.target = "sm_90a"} {
+tile.kernel @persistent(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>, %B: memref<?x?xbf16, strided<[1, ?]>, #tile.global>, %C: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %from: i32) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %M = memref.dim %A, %c0 : memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+  %K = memref.dim %A, %c1 : memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+  %start = arith.index_cast %from : i32 to index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  scf.for %row = %c0 to %M step %c64 {
+    %sum = scf.for %k = %start to %K step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) {
+      %a = tile.load %A[%row, %k] : memref<?x?xbf16, strided<[?, 1]>, #tile.global> -> tensor<64x64xbf16>
+      %b = tile.load %B[%k, %c0] : memref<?x?xbf16, strided<[1, ?]>, #tile.global> -> tensor<64x64xbf16>
+      %next = tile.mma %a, %b, %acc : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      scf.yield %next : tensor<64x64xf32>
+    }
+    tile.store %sum, %C[%row, %c0] : tensor<64x64xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
+  }
 }
 }

@@ -91,3 +91,50 @@ func.func private @end() {
   // expected-error @+1 {{ends the region of tile.produce, and stands nowhere else}}
   tile.end_produce
 }
+
+// -----
+
+func.func private @where(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>, %i: index, %fits: i1) {
+  // expected-error @+1 {{is by threads, which can always copy; write `by tma where` a truth value, or no truth value}}
+  %a = tile.stage %A[%i, %i] side a major k by threads where %fits : memref<?x?xbf16, strided<[?, 1]>, #tile.global> -> memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>
+  return
+}
+
+// -----
+
+func.func private @thread(%n: index) {
+  scf.for %i = %n to %n step %n {
+    // expected-error @+1 {{has a region that takes two of index, the loop's counter and the number of the thread}}
+    tile.produce(%j) ahead(1) threads(128) {
+    }
+  }
+  return
+}
+
+// -----
+
+tile.kernel @threads() threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c1 to %c1 step %c1 {
+    // expected-error @+1 {{threads(128), but whole warps of the block run it: a multiple of 32, and the block has 64}}
+    tile.produce(%j, %t) ahead(1) threads(128) {
+    }
+  }
+}
+
+// -----
+
+tile.kernel @warps() threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c1 to %c1 step %c1 {
+    // expected-error @+1 {{threads(40), but whole warps of the block run it: a multiple of 32, and the block has 64}}
+    tile.produce(%j, %t) ahead(1) threads(40) {
+    }
+  }
+}

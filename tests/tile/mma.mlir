@@ -16,6 +16,9 @@ func.func private @products(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>,
   %a = tile.stage %A[%c0, %c64] side a major k by tma : memref<?x?xbf16, strided<[?, 1]>, #tile.global> -> memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>
   // CHECK: tile.stage %{{.*}}[%{{.*}}, %{{.*}}] side b major mn by threads : {{.*}} -> memref<1x1x64x16xbf16, #tile.shared<swizzle = 32>>
   %b = tile.stage %B[%c64, %c0] side b major mn by threads : memref<?x?xbf16, strided<[1, ?]>, #tile.global> -> memref<1x1x64x16xbf16, #tile.shared<swizzle = 32>>
+  // CHECK: tile.stage %{{.*}}[%{{.*}}, %{{.*}}] side b major mn by tma where %{{.*}} : {{.*}} -> memref<1x1x64x16xbf16, #tile.shared<swizzle = 32>>
+  %true = arith.constant true
+  %w = tile.stage %B[%c64, %c0] side b major mn by tma where %true : memref<?x?xbf16, strided<[1, ?]>, #tile.global> -> memref<1x1x64x16xbf16, #tile.shared<swizzle = 32>>
   %zero = arith.constant dense<0.0> : tensor<64x16xf32>
   // CHECK: tile.mma %{{.*}}, %{{.*}}, %{{.*}} {b_major = "mn"} : memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>, memref<1x1x64x16xbf16, #tile.shared<swizzle = 32>>, tensor<64x16xf32>
   %4 = tile.mma %a, %b, %zero {b_major = "mn"} : memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>, memref<1x1x64x16xbf16, #tile.shared<swizzle = 32>>, tensor<64x16xf32>
@@ -35,6 +38,11 @@ func.func private @ahead(%n: index) {
     tile.produce(%j) ahead(3) {
       %k = arith.addi %j, %j : index
       tile.end_produce
+    }
+    // CHECK: tile.produce(%[[J:.*]], %[[THREAD:.*]]) ahead(1) threads(128) {
+    // CHECK-NEXT: arith.addi %[[J]], %[[THREAD]]
+    tile.produce(%j, %t) ahead(1) threads(128) {
+      %k = arith.addi %j, %t : index
     }
   }
   return

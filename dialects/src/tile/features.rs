@@ -2,7 +2,7 @@
 //! has. `tile-verify-target` holds the rows against [`girih_core::target`].
 use super::{
     ops::{
-        bulk, cluster, index, kernel, mbarrier, memory, mma, part, reduce, rows, scan, shape, sync,
+        bulk, cluster, cp_async, index, kernel, mbarrier, memory, mma, part, reduce, rows, scan, shape, sync,
         tensormap_device::{self, MapField},
         tma::{self, CopySpace, TmaLoad, TmaStore},
         tma_apply, tma_copy,
@@ -86,6 +86,12 @@ pub const ROWS: &[(&str, Needs)] = &[
         Needs::Fixed(&[one(Op::BulkReduceCluster)]),
     ),
     (bulk::BulkPrefetch::DEF.name, Needs::By(bulk_prefetch)),
+    (cp_async::CpAsync::DEF.name, Needs::Fixed(&[one(Op::CpAsync)])),
+    (
+        cp_async::MbarrierArrive::DEF.name,
+        Needs::Fixed(&[one(Op::CpAsync), one(Op::MbarrierInit)]),
+    ),
+    (cp_async::WaitAll::DEF.name, Needs::Fixed(&[one(Op::CpAsync)])),
     (tensormap_device::Replace::DEF.name, Needs::By(replace)),
     (
         tensormap_device::CpFenceProxy::DEF.name,

@@ -22,6 +22,7 @@
 //! | [`ops::tma_copy`] | copies of regions, whose boxes are planned |
 //! | [`ops::tma_modes`] | reductions and prefetches with tensor maps, cache policies |
 //! | [`ops::bulk`] | copies of contiguous bytes |
+//! | [`ops::cp_async`] | copies of a few bytes by each thread |
 //! | [`ops::tensormap_device`] | tensor maps that the device makes |
 //! | [`ops::mbarrier`] | barriers in shared memory |
 //! | [`ops::cluster`] | clusters of blocks |
@@ -40,8 +41,8 @@ pub mod verify;
 
 use girih_ir::{dialect::Dialect, prelude::*};
 use ops::{
-    bulk, cluster, index, kernel, mbarrier, memory, mma, part, reduce, rows, scan, shape, sync, tensormap_device, tma,
-    tma_apply, tma_copy, tma_modes, value, wgmma,
+    bulk, cluster, cp_async, index, kernel, mbarrier, memory, mma, part, reduce, rows, scan, shape, sync,
+    tensormap_device, tma, tma_apply, tma_copy, tma_modes, value, wgmma,
 };
 
 /// The dialect, to be registered.
@@ -82,6 +83,9 @@ pub static TILE: Dialect = Dialect {
         bulk::BulkReduce::REGISTRATION,
         bulk::BulkSendReduce::REGISTRATION,
         bulk::BulkPrefetch::REGISTRATION,
+        cp_async::CpAsync::REGISTRATION,
+        cp_async::MbarrierArrive::REGISTRATION,
+        cp_async::WaitAll::REGISTRATION,
         tensormap_device::Replace::REGISTRATION,
         tensormap_device::CpFenceProxy::REGISTRATION,
         tensormap_device::Acquire::REGISTRATION,

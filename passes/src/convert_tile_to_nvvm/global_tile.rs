@@ -3,6 +3,7 @@
 //! Each access moves `vector` neighbours of a thread and is predicated on lying inside the memref; a vector is inside or
 //! outside as a whole, which `tile-vectorize-accesses` has seen to. All loads of a tile are issued before any is used.
 use super::{distributed::Coordinates, group, lower, memory::Global, refuse};
+use crate::known::is_nonnegative;
 use girih_dialects::{
     nvvm::{AsmOperand, Cmp, Emit, V},
     tile::{
@@ -35,34 +36,6 @@ struct Place<'c> {
 struct Rows<'c, 'a> {
     distribution: Distribution,
     values: &'a [V<'c>],
-}
-
-/// Whether an index is known not to be negative.
-fn is_nonnegative(v: Value<'_, '_>) -> bool {
-    if let Some(c) = v.constant_int() {
-        return c >= 0;
-    }
-    let Some(op) = v.defining_op() else {
-        return is_counter(v);
-    };
-    let operands = op.operand_values();
-    match op.full_name() {
-        "arith.index_castui" | "arith.extui" | "memref.dim" | "tile.block_id" | "tile.grid_dim" => true,
-        "arith.muli" | "arith.addi" | "arith.minsi" | "arith.divsi" | "arith.remsi" | "arith.index_cast" => {
-            operands.iter().all(|o| is_nonnegative(*o))
-        }
-        "arith.divui" | "arith.ceildivui" | "arith.remui" | "arith.minui" | "arith.shrui" => {
-            operands.iter().all(|o| is_nonnegative(*o))
-        }
-        "arith.maxsi" => operands.iter().any(|o| is_nonnegative(*o)),
-        _ => false,
-    }
-}
-
-/// Whether a value counts a loop up from a number that is not negative.
-fn is_counter(v: Value<'_, '_>) -> bool {
-    let Some((op, 0)) = v.argument_of() else { return false };
-    op.full_name() == "scf.for" && op.operand_values().first().is_some_and(|first| is_nonnegative(*first))
 }
 
 impl<'c> Place<'c> {
@@ -362,7 +335,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
         let memory = Global::new(&e, op.memory().r#type(), operands.get(0));
         let (axis, by) = (op.axis() as usize, op.by());
         let address = e.ptr_to_int(memory.pointer, 64);
-        let mut all = memory.sizes[axis];
+        let mut all = if op.any_size() { e.c64(0) } else { memory.sizes[axis] };
         for stride in memory
             .strides
             .iter()

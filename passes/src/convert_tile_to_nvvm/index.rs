@@ -38,7 +38,11 @@ pub fn patterns(c: &mut Conversion<'_>) {
     });
     lower!(c, ThreadId, |op, _, rewriter| {
         let e = Emit::new(rewriter, op.op().location());
-        rewriter.replace(op.op(), &[e.to_index(e.sreg("tid.x"))]);
+        let thread = match op.fresh() {
+            true => e.inline_ptx("mov.u32 $0, %tid.x;", &[("r", e.i32_type())], &[], &[], false)[0],
+            false => e.sreg("tid.x"),
+        };
+        rewriter.replace(op.op(), &[e.to_index(thread)]);
         Ok(())
     });
     lower!(c, LaneId, |op, _, rewriter| {

@@ -1,5 +1,6 @@
 //! Addresses, shared allocations and slabs, and single elements through `memref.load` and `memref.store`.
 use super::{Matched, group, kernel::shared_symbol, lower, refuse, types::dynamic};
+use crate::known::known_multiple;
 use girih_core::tensor_map::Swizzle;
 use girih_dialects::{
     nvvm::{Emit, V},
@@ -83,25 +84,52 @@ pub fn swizzled<'c>(e: &Emit<'c, '_>, address: V<'c>, swizzle: Swizzle) -> V<'c>
 
 /// Byte offset (i32) of an element of a contiguous shared memref before the swizzle. Indices are `index` or integers.
 pub fn shared_offset<'c>(e: &Emit<'c, '_>, t: Type<'c>, indices: &[V<'c>]) -> V<'c> {
-    let bytes = element_bits(t).unwrap_or(8) as i64 / 8;
-    let strides = contiguous(&t.shape().unwrap_or_default());
-    let mut at = e.c32(0);
-    for (i, s) in indices.iter().zip(strides) {
-        let i = e.to_int(*i, 32);
-        at = e.add(at, e.mul(i, e.c32(s * bytes)));
-    }
-    at
+    let terms = indices.iter().copied().zip(byte_strides(t));
+    terms.fold(e.c32(0), |at, (i, s)| e.add(at, e.mul(e.to_int(i, 32), e.c32(s))))
 }
 
-/// Pointer to an element of a shared memref, where the swizzle puts it.
+fn byte_strides(t: Type<'_>) -> impl Iterator<Item = i64> {
+    let bytes = element_bits(t).unwrap_or(8) as i64 / 8;
+    contiguous(&t.shape().unwrap_or_default())
+        .into_iter()
+        .map(move |s| s * bytes)
+}
+
+/// The terms of a sum that are no multiples of `unit` by what is known, and those that are.
+fn split<'c>(v: V<'c>, unit: i64) -> [Vec<V<'c>>; 2] {
+    if known_multiple(v) % unit == 0 {
+        return [vec![], vec![v]];
+    }
+    match v.defining_op().filter(|op| op.full_name() == "arith.addi") {
+        Some(sum) => {
+            let operands = sum.operand_values();
+            let [[a, b], [c, d]] = [split(operands[0], unit), split(operands[1], unit)];
+            [[a, c].concat(), [b, d].concat()]
+        }
+        None => [vec![v], vec![]],
+    }
+}
+
+/// Pointer to an element of a shared memref, where the swizzle puts it. What moves it by whole periods of the swizzle is
+/// added behind the permutation, which depends on the rest alone: a swizzled memref starts at such a period.
 pub fn shared_element<'c>(e: &Emit<'c, '_>, t: Type<'c>, base: V<'c>, indices: &[V<'c>]) -> V<'c> {
-    let offset = shared_offset(e, t, indices);
     let mode = shared_of(t).map_or(Swizzle::None, |s| s.mode());
     if mode == Swizzle::None {
-        return e.byte_offset(base, offset);
+        return e.byte_offset(base, shared_offset(e, t, indices));
     }
-    let address = e.add(e.ptr_to_int(base, 32), offset);
-    e.int_to_ptr(swizzled(e, address, mode), 3)
+    let period = mode.period_bytes() as i64;
+    let (mut inside, mut whole) = (e.c32(0), e.c32(0));
+    for (i, stride) in indices.iter().zip(byte_strides(t)) {
+        // Strides are powers of two times something: this many rows are whole periods.
+        let unit = period >> stride.trailing_zeros().min(period.trailing_zeros());
+        let sum = |at: V<'c>, terms: Vec<V<'c>>| {
+            let terms = terms.into_iter();
+            terms.fold(at, |at, i| e.add(at, e.mul(e.to_int(i, 32), e.c32(stride))))
+        };
+        let [low, high] = split(*i, unit);
+        (inside, whole) = (sum(inside, low), sum(whole, high));
+    }
+    e.byte_offset(e.byte_offset(base, swizzled(e, inside, mode)), whole)
 }
 
 fn element_pointer<'c>(e: &Emit<'c, '_>, t: Type<'c>, base: &[V<'c>], indices: &[V<'c>]) -> V<'c> {
@@ -185,6 +213,35 @@ pub fn patterns(c: &mut Conversion<'_>) {
         let pointer = element_pointer(&e, t, operands.get(1), &indices(operands, 2));
         e.store(&[operands.one(0)], pointer, element_bits(t).unwrap_or(8) / 8);
         rewriter.erase(op);
+        Ok(())
+    });
+    c.pattern("vector.store", 1, |op, operands, rewriter| -> Matched {
+        let t = op.operand_values()[1].r#type();
+        if shared_of(t).is_none() {
+            return refuse(
+                op,
+                format!("stores a vector to {t}; vectors are stored to #tile.shared"),
+            );
+        }
+        let e = Emit::new(rewriter, op.location());
+        let pointer = element_pointer(&e, t, operands.get(1), &indices(operands, 2));
+        let vector = op.operand_values()[0].r#type();
+        let n: i64 = vector.shape().unwrap_or_default().iter().product();
+        let bytes = element_bits(t).unwrap_or(8) / 8 * n.unsigned_abs();
+        let value = operands.one(0);
+        e.op(
+            "llvm.store",
+            &[value, pointer],
+            &[],
+            &[("alignment", e.i64_attr(bytes as i64))],
+        );
+        rewriter.erase(op);
+        Ok(())
+    });
+    c.pattern("vector.from_elements", 1, |op, operands, rewriter| -> Matched {
+        let e = Emit::new(rewriter, op.location());
+        let elements: Vec<_> = (0..operands.len()).map(|i| operands.one(i)).collect();
+        rewriter.replace(op, &[e.pack(&elements)]);
         Ok(())
     });
     c.pattern("memref.dim", 1, |op, operands, rewriter| -> Matched {

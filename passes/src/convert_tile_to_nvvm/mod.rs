@@ -28,6 +28,7 @@
 //! elementwise. *Numbers* stay what they are: no reassociation, no contraction.
 mod bulk;
 mod cluster;
+mod cp_async;
 mod distributed;
 mod elementwise;
 mod fragment;
@@ -95,6 +96,7 @@ impl Pass for ConvertTileToNvvm {
             c.dynamic_dialect(dialect, move |op| Some(is_host(op) || legal.is_legal_op(&op)));
         }
         c.dynamic_dialect("tile", |op| Some(is_host(op)));
+        c.illegal_dialects(&["vector"]);
         c.with_scf();
         index::patterns(c);
         memory::patterns(c);
@@ -106,6 +108,7 @@ impl Pass for ConvertTileToNvvm {
         mbarrier::patterns(c);
         tma::patterns(c);
         bulk::patterns(c);
+        cp_async::patterns(c);
         cluster::patterns(c);
         wgmma::patterns(c);
         sync::patterns(c);

@@ -101,6 +101,16 @@ pub fn type_converter() -> TypeConverter {
                 _ => Converted::Impossible,
             };
         }
+        // Bytes, as LLVM has 8-bit floats.
+        let small = |e: &Type<'_>| e.is_float_type() && e.bit_width() == Some(8);
+        if unsafe { mlirTypeIsAVector(t.to_raw()) } && t.element_type().as_ref().is_some_and(small) {
+            let shape = t.shape().unwrap_or_default();
+            let context = girih_ir::context(unsafe { ContextRef::from_raw(mlirTypeGetContext(t.to_raw())) });
+            let byte: Type = IntegerType::new(context, 8).into();
+            // SAFETY: the shape is that of a vector type.
+            let bytes = unsafe { mlirVectorTypeGet(shape.len() as isize, shape.as_ptr(), byte.to_raw()) };
+            return Converted::To(vec![unsafe { Type::from_raw(bytes) }]);
+        }
         Converted::NotMine
     });
     types

@@ -32,17 +32,27 @@
 //! ```
 //!
 //! Slots are as many as fit into shared memory, at most 4; `slots=N` asks for others, and 1 is a copy that is waited for.
-//! The tensor maps are made in the launch region; they are optional, since the program tests whether they can be.
+//! The tensor maps are made in the launch region; they are optional, since the program tests whether they can be. Loops in
+//! different branches of a test share their slots.
 //!
-//! What is staged by threads gets one buffer, that of a ring where the ring's loop is the other branch of a test; barriers
-//! of the block stand before and after the copy.
+//! What threads copy runs ahead in the same way, in a `tile.produce ... threads(128)`: each thread brings its part with
+//! `tile.cp_async` and arrives at `full` when that is over (`copies`), and the loop passes a fence between the proxies before
+//! it multiplies. Rings go on counting where a loop around the loop enters it again (`nest`).
+//!
+//! Threads copy without running ahead where the dimension that is contiguous in shared memory has no stride 1 in global
+//! memory, so that elements are transposed on the way, where there is no loop, and where passes cannot be numbered (`threads`).
 //!
 //! *Needs* `tile.stage ... by tma` to stand in the body of a loop itself, and copies from arguments of the kernel.
 //! *Refuses* slots that do not fit. *Numbers* stay what they are.
+mod copies;
 mod ring;
 mod threads;
 
-use crate::expand_tma::maps::Maps;
+use crate::{
+    expand_tma::maps::Maps,
+    nest::{Nest, counter},
+    slice::{Slice, is_defined_in},
+};
 use girih_dialects::{
     nvvm::{Cmp, Emit},
     tile::{
@@ -93,6 +103,7 @@ impl Pass for PipelineLoops {
             DialectSource::Upstream(mlirGetDialectHandle__scf__),
             DialectSource::Upstream(mlirGetDialectHandle__arith__),
             DialectSource::Upstream(mlirGetDialectHandle__memref__),
+            DialectSource::Upstream(mlirGetDialectHandle__vector__),
         ],
         ..PassInfo::new(
             "tile-pipeline",
@@ -123,34 +134,35 @@ struct Shared<'c> {
     barriers: Vec<(V<'c>, i64, i64)>,
 }
 
-/// The slots of one staged operand.
+/// The slots of staged operands of which no two are in use at one time.
 struct Ring<'c> {
-    place: OperationRef<'c, 'c>,
     slot: Type<'c>,
-    memory: V<'c>,
+    /// Ops around the staged operands.
+    users: Vec<OperationRef<'c, 'c>>,
+    /// Its memory, once there is some.
+    memory: Option<V<'c>>,
+}
+
+/// A loop whose copies run ahead.
+struct Ahead<'c> {
+    nest: Nest<'c>,
+    place: OperationRef<'c, 'c>,
+    /// Staged operands, each with the number of its ring.
+    stages: Vec<(Stage<'c, 'c>, usize)>,
 }
 
 fn pipeline<'c>(kernel: Kernel<'c, 'c>, slots: i64, cx: &PassContext<'c>) -> Res {
-    let stages = || kernel.op().nested_ops().into_iter().filter_map(|op| op.cast::<Stage>());
+    let stages: Vec<Stage> = kernel
+        .op()
+        .nested_ops()
+        .into_iter()
+        .filter_map(|op| op.cast())
+        .collect();
     let Some(first) = kernel.body().entry().and_then(|b| b.op_list().first().copied()) else {
         return Ok(());
     };
-    if stages().next().is_none() {
+    if stages.is_empty() {
         return Ok(());
-    }
-    let mut loops: Vec<(OperationRef<'c, 'c>, Vec<Stage<'c, 'c>>)> = vec![];
-    for stage in stages().filter(|s| s.by() == Mover::Tma) {
-        let Some(place) = stage.op().parent().filter(|p| p.full_name() == "scf.for") else {
-            return Diag::op(
-                &stage.op(),
-                "is by tma, which runs ahead of a loop, but does not stand in the body of an scf.for itself; write by threads",
-            )
-            .report();
-        };
-        match loops.iter_mut().find(|(l, _)| *l == place) {
-            Some((_, all)) => all.push(stage),
-            None => loops.push((place, vec![stage])),
-        }
     }
     let mut shared = Shared {
         kernel,
@@ -160,13 +172,38 @@ fn pipeline<'c>(kernel: Kernel<'c, 'c>, slots: i64, cx: &PassContext<'c>) -> Res
         rings: vec![],
         barriers: vec![],
     };
-    let n = slots_of_each(kernel, &loops, slots)?;
-    for (place, stages) in loops {
-        cx.count(0, n.unsigned_abs());
-        ring::run_ahead(&mut shared, place, &stages, n)?;
+    let mut loops: Vec<Ahead<'c>> = vec![];
+    let mut rest = vec![];
+    for stage in stages {
+        let nest = match runs_ahead(kernel, stage) {
+            Ok(nest) => nest,
+            Err(_) if stage.by() == Mover::Threads => {
+                rest.push(stage);
+                continue;
+            }
+            Err(why) => {
+                let m = format!("is by tma, which runs ahead of a loop, but {why}; write by threads");
+                return Diag::op(&stage.op(), m).report();
+            }
+        };
+        let Some(place) = stage.op().parent() else { continue };
+        let staged = (stage, shared.take(stage, place));
+        match loops.iter_mut().find(|l| l.place == place) {
+            Some(l) => l.stages.push(staged),
+            None => loops.push(Ahead {
+                nest,
+                place,
+                stages: vec![staged],
+            }),
+        }
     }
-    for block in threads::blocks(stages()) {
-        threads::copy_all(&shared, block);
+    let n = shared.slots_of_each(&rest, slots)?;
+    for l in loops {
+        cx.count(0, n.unsigned_abs());
+        ring::run_ahead(&mut shared, &l, n)?;
+    }
+    for block in threads::blocks(&rest) {
+        threads::copy_all(&mut shared, block);
     }
     shared.initialise();
     let Shared { maps, views, .. } = shared;
@@ -178,31 +215,78 @@ fn pipeline<'c>(kernel: Kernel<'c, 'c>, slots: i64, cx: &PassContext<'c>) -> Res
     Ok(())
 }
 
-/// How many slots the rings get.
-fn slots_of_each<'c>(
-    kernel: Kernel<'c, 'c>,
-    loops: &[(OperationRef<'c, 'c>, Vec<Stage<'c, 'c>>)],
-    asked: i64,
-) -> Res<i64> {
-    let bytes = |v: V<'c>| memref_bytes(v.r#type()).unwrap_or(0);
-    let allocated = kernel.op().nested_ops().into_iter().filter_map(|op| op.cast::<Alloc>());
-    let used = allocated.map(|a| bytes(a.result())).sum::<u64>() + SPARE_BYTES;
-    let of_loop = |stages: &[Stage<'c, 'c>]| stages.iter().map(|s| bytes(s.result())).sum::<u64>();
-    let one_of_each: u64 = loops.iter().map(|(_, stages)| of_loop(stages)).sum();
-    let room = MAX_SHARED_BYTES.saturating_sub(used);
-    let fit = room.checked_div(one_of_each).map_or(1, |n| n.min(1 << 10) as i64);
-    let wanted = if asked > 0 { asked } else { fit.clamp(1, MOST_SLOTS) };
-    if wanted <= fit {
-        return Ok(wanted);
+/// The loops around a staged operand whose copies can run ahead, or why they cannot.
+fn runs_ahead<'c>(kernel: Kernel<'c, 'c>, stage: Stage<'c, 'c>) -> Result<Nest<'c>, String> {
+    let Some(place) = stage.op().parent().filter(|p| p.full_name() == "scf.for") else {
+        return Err("it does not stand in the body of an scf.for itself".to_owned());
+    };
+    let nest = Nest::of(place, kernel.op())?;
+    let mut slice = Slice::new(|v| !is_defined_in(v, place));
+    if let Some(counter) = counter(place) {
+        slice.set(counter, counter);
     }
-    let m = format!(
-        "stages {one_of_each} bytes at a time, but {room} bytes of shared memory are free, which are {fit} slots; found slots = \
-         {wanted}; take smaller tiles or fewer slots"
-    );
-    Diag::op(&kernel.op(), m).report()
+    let mut used = stage.indices();
+    used.push(stage.source());
+    if !used.iter().all(|v| slice.reaches(*v)) {
+        return Err("it copies from a place that depends on more than the loop's counter".to_owned());
+    }
+    if stage.by() == Mover::Threads || stage.condition().is_some() {
+        copies::fit(stage)?;
+    }
+    Ok(nest)
 }
 
 impl<'c> Shared<'c> {
+    /// Gives an operand in the loop `place` a ring: that of others which are never in use when it is, or one of its own.
+    fn take(&mut self, stage: Stage<'c, 'c>, place: OperationRef<'c, 'c>) -> usize {
+        let shared = self.rings.iter().position(|ring| ring.can_serve(stage));
+        let n = shared.unwrap_or(self.rings.len());
+        if shared.is_none() {
+            self.rings.push(Ring {
+                slot: stage.result().r#type(),
+                users: vec![],
+                memory: None,
+            });
+        }
+        self.rings[n].users.push(place);
+        n
+    }
+    /// How many slots the rings get; `rest` are the operands that have a buffer and no ring.
+    fn slots_of_each(&self, rest: &[Stage<'c, 'c>], asked: i64) -> Res<i64> {
+        let bytes = |t: Type<'c>| memref_bytes(t).unwrap_or(0);
+        let kernel = self.kernel.op();
+        let allocated = kernel.nested_ops().into_iter().filter_map(|op| op.cast::<Alloc>());
+        let buffers = rest
+            .iter()
+            .filter(|s| !self.rings.iter().any(|ring| ring.can_serve(**s)));
+        let used: u64 = allocated.map(|a| bytes(a.result().r#type())).sum::<u64>()
+            + buffers.map(|s| bytes(s.result().r#type())).sum::<u64>()
+            + SPARE_BYTES;
+        let one_of_each: u64 = self.rings.iter().map(|ring| bytes(ring.slot)).sum();
+        let room = MAX_SHARED_BYTES.saturating_sub(used);
+        let fit = room.checked_div(one_of_each).map_or(1, |n| n.min(1 << 10) as i64);
+        let wanted = if asked > 0 { asked } else { fit.clamp(1, MOST_SLOTS) };
+        if wanted <= fit {
+            return Ok(wanted);
+        }
+        let m = format!(
+            "stages {one_of_each} bytes at a time, but {room} bytes of shared memory are free, which are {fit} slots; found slots = \
+             {wanted}; take smaller tiles or fewer slots"
+        );
+        Diag::op(&kernel, m).report()
+    }
+    /// The memory of a ring.
+    fn ring(&mut self, n: usize, loc: Location<'c>, slots: i64) -> V<'c> {
+        if let Some(memory) = self.rings[n].memory {
+            return memory;
+        }
+        let t = self.rings[n].slot;
+        let shape = [vec![slots], t.shape().unwrap_or_default()].concat();
+        let at = Before(self.first);
+        let memory = Emit::new(&at, loc).insert(Alloc::build(loc, with_shape(t, &shape), None));
+        self.rings[n].memory = Some(memory.result0());
+        memory.result0()
+    }
     /// Memory of the block, for the kernel's life.
     fn alloc(&self, loc: Location<'c>, t: &str) -> V<'c> {
         let at = Before(self.first);
@@ -223,7 +307,7 @@ impl<'c> Shared<'c> {
         }
         let (at, loc) = (Before(self.first), self.kernel.op().location());
         let e = Emit::new(&at, loc);
-        let thread = e.insert(ThreadId::build(loc, e.index_type())).result0();
+        let thread = e.insert(ThreadId::build(loc, e.index_type(), false)).result0();
         let is_first = e.cmp(Cmp::Eq, thread, e.index(0));
         e.if_then(is_first, |e| {
             for (ring, slots, arrivals) in &self.barriers {
@@ -236,6 +320,32 @@ impl<'c> Shared<'c> {
         e.insert(Fence::build(loc, FenceKind::MbarrierInit));
         e.insert(Barrier::build(loc, None, None));
     }
+}
+
+impl<'c> Ring<'c> {
+    /// Whether an operand can have its slots: they are as large, and whoever has them is in another branch of a test.
+    fn can_serve(&self, stage: Stage<'c, 'c>) -> bool {
+        let mut users = self.users.iter();
+        self.slot == stage.result().r#type() && users.all(|user| exclude_each_other(*user, stage.op()))
+    }
+}
+
+/// Whether two ops are in different branches of one test.
+fn exclude_each_other<'c>(a: OperationRef<'c, 'c>, b: OperationRef<'c, 'c>) -> bool {
+    let branches = |op: OperationRef<'c, 'c>| {
+        let (mut all, mut at) = (vec![], op);
+        while let Some(outer) = at.parent() {
+            if outer.full_name() == "scf.if" {
+                all.push((outer, at.block().and_then(|b| b.parent_region())));
+            }
+            at = outer;
+        }
+        all
+    };
+    let of_b = branches(b);
+    branches(a)
+        .iter()
+        .any(|(test, branch)| of_b.iter().any(|(t, other)| t == test && other != branch))
 }
 
 /// A memref with the same element type and space: a part, or several of them.

@@ -1,14 +1,19 @@
-//! Operands that tensor copies stage: a ring of slots, a region that fills them ahead of the loop, and waits.
-use super::{Ring, Shared, V, with_shape};
-use crate::slice::{Slice, is_defined_in};
+//! Staged operands of a loop: a ring of slots for each, a region that fills them ahead of the loop, and waits.
+use super::{Ahead, Shared, V, copies, with_shape};
+use crate::{
+    nest::counter,
+    slice::{Slice, is_defined_in},
+};
 use girih_dialects::{
     nvvm::{Cmp, Emit},
     tile::{
         ops::{
+            cp_async::{MbarrierArrive, WaitAll},
             index::Elect,
             mbarrier,
-            memory::{Alloc, Slab},
-            mma::{EndProduce, Produce, Stage, Staging},
+            memory::Slab,
+            mma::{EndProduce, Mover, Produce, Stage, Staging},
+            sync::{Fence, FenceKind},
             tma::TmaLoad,
             wgmma::Major,
         },
@@ -28,30 +33,39 @@ use girih_ir::{
 /// Most rows of a tensor copy's box.
 const MOST_BOX_ROWS: i64 = 256;
 
-/// An operand with its ring and its tensor map.
-struct Operand<'c> {
-    stage: Stage<'c, 'c>,
-    staging: Staging,
-    ring: V<'c>,
-    map: V<'c>,
-    /// One copy fills a whole slot.
+/// An operand with its ring.
+pub(super) struct Operand<'c> {
+    pub stage: Stage<'c, 'c>,
+    pub staging: Staging,
+    pub ring: V<'c>,
+    /// Of tensor copies.
+    map: Option<V<'c>>,
+    /// One tensor copy fills a whole slot.
     is_one_copy: bool,
 }
 
-/// Lets the copies of `stages`, which are all that tensor copies stage in the loop `place`, run up to `slots` passes ahead.
-pub(super) fn run_ahead<'c>(
-    shared: &mut Shared<'c>,
-    place: OperationRef<'c, 'c>,
-    stages: &[Stage<'c, 'c>],
-    slots: i64,
-) -> Res {
+impl<'c> Operand<'c> {
+    /// Whether tensor copies fill it wherever the loop runs.
+    fn is_by_tma(&self) -> bool {
+        self.map.is_some() && self.stage.condition().is_none()
+    }
+    fn bytes(&self) -> i64 {
+        memref_bytes(self.stage.result().r#type()).unwrap_or(0) as i64
+    }
+}
+
+/// Lets the copies of a loop run up to `slots` passes ahead.
+pub(super) fn run_ahead<'c>(shared: &mut Shared<'c>, ahead: &Ahead<'c>, slots: i64) -> Res {
+    let place = ahead.place;
     let loc = place.location();
     let warps = shared.kernel.threads() / 32;
     let mut operands = vec![];
-    for stage in stages {
-        operands.push(operand(shared, place, *stage, slots)?);
+    for (stage, ring) in &ahead.stages {
+        let ring = shared.ring(*ring, stage.op().location(), slots);
+        operands.push(operand(shared, *stage, ring)?);
     }
-    let full = shared.mbarriers(loc, slots, 1);
+    let threads = (!operands.iter().all(Operand::is_by_tma)).then_some(copies::THREADS);
+    let full = shared.mbarriers(loc, slots, threads.unwrap_or(1));
     let empty = shared.mbarriers(loc, slots, warps);
     let Some(body) = place.region_at(0).entry() else {
         return Ok(());
@@ -60,18 +74,35 @@ pub(super) fn run_ahead<'c>(
     let Some(head) = body.op_list().first().copied() else {
         return Ok(());
     };
+    let before = ahead.nest.passes_before(&Emit::new(&Before(place), loc));
+    let pass = |e: &Emit<'c, '_>, k: V<'c>| {
+        let own = e.div_u(e.sub(k, bounds[0]), bounds[2]);
+        before.map_or(own, |before| e.add(before, own))
+    };
     let at = Before(head);
     let e = Emit::new(&at, loc);
 
     let region = Region::new();
-    region.append_block(block(&[e.index_type()], loc));
-    let produce = e.insert(Produce::build(loc, slots, region));
-    let inside = produce.region_at(0).entry().expect("it was just given");
-    fill(&operands, place, inside, slots, full, empty)?;
+    let arguments = vec![e.index_type(); 1 + usize::from(threads.is_some())];
+    region.append_block(block(&arguments, loc));
+    let produce = e.insert(Produce::build(loc, slots, threads, region));
+    let inside = AtEnd(inside_of(produce));
+    let ie = Emit::new(&inside, loc);
+    let given = inside_of(produce).argument_values();
+    let (slot, odd) = position(&ie, pass(&ie, given[0]), slots);
+    // The first round finds the slots empty: parity true passes on a fresh mbarrier.
+    let parity = ie.cmp(Cmp::Eq, odd, ie.index(0));
+    ie.insert(mbarrier::Wait::build(loc, empty, &[slot], parity, false));
+    fill(&ie, &operands, place, &given, slot, full)?;
+    ie.insert(EndProduce::build(loc));
 
-    let (slot, odd) = position(&e, counter, bounds[0], bounds[2], slots);
+    let (slot, odd) = position(&e, pass(&e, counter), slots);
     let parity = e.cmp(Cmp::Ne, odd, e.index(0));
     e.insert(mbarrier::Wait::build(loc, full, &[slot], parity, false));
+    if threads.is_some() {
+        // Threads write through the generic proxy, wgmma reads through the other.
+        e.insert(Fence::build(loc, FenceKind::ProxyAsyncShared));
+    }
     let mut slabs = vec![];
     for o in &operands {
         let staged = o.stage.result();
@@ -83,7 +114,7 @@ pub(super) fn run_ahead<'c>(
         op.nested_ops()
             .iter()
             .any(|inner| inner.operand_values().iter().any(|v| slabs.contains(v)))
-            || stages.iter().any(|s| s.op() == *op)
+            || ahead.stages.iter().any(|(s, _)| s.op() == *op)
     };
     let ops = body.op_list();
     let last = ops.iter().rposition(uses).unwrap_or(0);
@@ -102,31 +133,30 @@ pub(super) fn run_ahead<'c>(
     Ok(())
 }
 
-/// Slot of the pass with counter `k`, and 1 where it comes round to it for the second, fourth, ... time.
-fn position<'c>(e: &Emit<'c, '_>, k: V<'c>, from: V<'c>, step: V<'c>, slots: i64) -> (V<'c>, V<'c>) {
-    let n = e.index(slots);
-    let pass = e.div_u(e.sub(k, from), step);
-    let round = e.div_u(pass, n);
-    (e.rem_u(pass, n), e.rem_u(round, e.index(2)))
+fn inside_of<'c>(produce: OperationRef<'c, 'c>) -> BlockRef<'c, 'c> {
+    produce.region_at(0).entry().expect("it was just given")
 }
 
-fn operand<'c>(
-    shared: &mut Shared<'c>,
-    place: OperationRef<'c, 'c>,
-    stage: Stage<'c, 'c>,
-    slots: i64,
-) -> Res<Operand<'c>> {
-    let (loc, slot, staging) = (stage.op().location(), stage.result().r#type(), stage.staging());
+/// Slot of a pass, by its number, and 1 where it comes round to it for the second, fourth, ... time.
+fn position<'c>(e: &Emit<'c, '_>, pass: V<'c>, slots: i64) -> (V<'c>, V<'c>) {
+    let n = e.index(slots);
+    (e.rem_u(pass, n), e.rem_u(e.div_u(pass, n), e.index(2)))
+}
+
+fn operand<'c>(shared: &mut Shared<'c>, stage: Stage<'c, 'c>, ring: V<'c>) -> Res<Operand<'c>> {
+    let (slot, staging) = (stage.result().r#type(), stage.staging());
+    if stage.by() == Mover::Threads {
+        return Ok(Operand {
+            stage,
+            staging,
+            ring,
+            map: None,
+            is_one_copy: false,
+        });
+    }
     let [blocks, panels, rows, span] = staging.shape();
-    let t = with_shape(slot, &[slots, blocks, panels, rows, span]);
     let at = Before(shared.first);
-    let e = Emit::new(&at, loc);
-    let ring = e.insert(Alloc::build(loc, t, None)).result0();
-    shared.rings.push(Ring {
-        place,
-        slot,
-        memory: ring,
-    });
+    let e = Emit::new(&at, stage.op().location());
     let lie_together = blocks == 1 || staging.major == Major::K;
     let is_one_copy = panels == 1 && lie_together && blocks * rows <= MOST_BOX_ROWS;
     let box_rows = if is_one_copy { blocks * rows } else { rows };
@@ -151,7 +181,7 @@ fn operand<'c>(
         stage,
         staging,
         ring,
-        map,
+        map: Some(map),
         is_one_copy,
     })
 }
@@ -191,67 +221,103 @@ fn transposed<'c>(shared: &mut Shared<'c>, stage: Stage<'c, 'c>) -> V<'c> {
     view.result0()
 }
 
-/// The region that runs ahead: waits for an empty slot, and has it filled.
+/// Fills a slot, in a region that gets the loop's counter and, where several threads run it, the number of the thread.
 fn fill<'c>(
+    e: &Emit<'c, '_>,
     operands: &[Operand<'c>],
     place: OperationRef<'c, 'c>,
-    inside: BlockRef<'c, 'c>,
-    slots: i64,
+    given: &[V<'c>],
+    slot: V<'c>,
     full: V<'c>,
-    empty: V<'c>,
 ) -> Res {
-    let loc = place.location();
-    let (at, bounds) = (AtEnd(inside), place.operand_values());
-    let e = Emit::new(&at, loc);
-    let pass = inside.argument_values()[0];
-    let (slot, odd) = position(&e, pass, bounds[0], bounds[2], slots);
-    // The first round finds the slots empty: parity true passes on a fresh mbarrier.
-    let parity = e.cmp(Cmp::Eq, odd, e.index(0));
-    e.insert(mbarrier::Wait::build(loc, empty, &[slot], parity, false));
-    let bytes: u64 = operands
-        .iter()
-        .filter_map(|o| memref_bytes(o.stage.result().r#type()))
-        .sum();
-    e.insert(mbarrier::ArriveExpectTx::build(
-        loc,
-        full,
-        &[slot],
-        e.c32(bytes as i64),
-        false,
-    ));
+    let loc = e.loc();
     let mut slice = Slice::new(|v| !is_defined_in(v, place));
-    if let Some(counter) = place
-        .region_at(0)
-        .entry()
-        .and_then(|b| b.argument_values().first().copied())
-    {
-        slice.set(counter, pass);
+    if let Some(counter) = counter(place) {
+        slice.set(counter, given[0]);
     }
-    for o in operands {
-        let mut first = vec![];
-        for v in o.stage.indices() {
-            match slice.get(v, &at) {
-                Ok(v) => first.push(v),
-                Err(_) => {
-                    let m = "copies from a place that depends on more than the loop's counter, so that it cannot run ahead; write by threads";
-                    return Diag::op(&o.stage.op(), m).report();
-                }
-            }
+    let Some(thread) = given.get(1).copied() else {
+        let bytes: i64 = operands.iter().map(Operand::bytes).sum();
+        e.insert(mbarrier::ArriveExpectTx::build(loc, full, &[slot], e.c32(bytes), false));
+        for o in operands {
+            let first = copies::place_of(e, &mut slice, o)?.first;
+            copy(e, o, &first, slot, full);
         }
-        copy(&e, o, &first, slot, full);
+        return Ok(());
+    };
+    // Each thread arrives once, whatever it brings; the first one issues the tensor copies.
+    let mut stored: Option<V<'c>> = None;
+    for o in operands {
+        let from = copies::place_of(e, &mut slice, o)?;
+        let widths = copies::Widths::new(e, o, &from);
+        let by_tma = |e: Emit<'c, '_>| {
+            e.if_then(e.cmp(Cmp::Eq, thread, e.index(0)), |e| {
+                e.insert(mbarrier::ExpectTx::build(loc, full, &[slot], e.c32(o.bytes())));
+                copy(&e, o, &from.first, slot, full);
+            });
+        };
+        let by_threads = |e: Emit<'c, '_>| copies::copy(&e, o, &from, &widths, slot, thread);
+        let mut stores = widths.stores(e);
+        match (o.map, o.stage.condition()) {
+            (Some(_), None) => {
+                by_tma(*e);
+                stores = None;
+            }
+            (Some(_), Some(condition)) => {
+                e.if_else(
+                    condition,
+                    &[],
+                    |e| {
+                        by_tma(e);
+                        vec![]
+                    },
+                    |e| {
+                        by_threads(e);
+                        vec![]
+                    },
+                );
+                let not = e.xor(condition, e.constant(1, e.int(1)));
+                stores = stores.map(|s| e.and(s, not));
+            }
+            _ => by_threads(*e),
+        }
+        stored = match (stored, stores) {
+            (Some(a), Some(b)) => Some(e.or(a, b)),
+            (a, b) => a.or(b),
+        };
     }
-    e.insert(EndProduce::build(loc));
+    let when_over = |e: &Emit<'c, '_>| {
+        e.insert(MbarrierArrive::build(loc, full, &[slot], true));
+    };
+    let Some(stored) = stored else {
+        when_over(e);
+        return Ok(());
+    };
+    // Ordinary stores are published by an ordinary arrival, for which the thread waits until its copies are over.
+    e.if_else(
+        stored,
+        &[],
+        |e| {
+            e.insert(WaitAll::build(loc));
+            e.insert(mbarrier::Arrive::build(loc, full, &[slot], false));
+            vec![]
+        },
+        |e| {
+            when_over(&e);
+            vec![]
+        },
+    );
     Ok(())
 }
 
 /// The copies of one operand into a slot.
 fn copy<'c>(e: &Emit<'c, '_>, o: &Operand<'c>, first: &[V<'c>], slot: V<'c>, full: V<'c>) {
+    let Some(map) = o.map else { return };
     let loc = o.stage.op().location();
     let row_axis = o.staging.row_axis(o.stage.side());
     let load = |coords: [V<'c>; 2], destination: V<'c>| {
         e.insert(TmaLoad::build(
             loc,
-            o.map,
+            map,
             &coords,
             destination,
             full,

@@ -1,4 +1,4 @@
-//! Operands that the block's threads stage, element by element: what tensor copies cannot take.
+//! Operands that the block's threads stage element by element, where nothing can run ahead: see `tile-pipeline`.
 //!
 //! ```mlir
 //! tile.barrier                                   // what was there has been read
@@ -9,7 +9,7 @@
 //! tile.fence proxy_async_shared                  // wgmma reads through the async proxy
 //! tile.barrier
 //! ```
-use super::{Shared, V, with_shape};
+use super::{Ring, Shared, V, copies::zero, with_shape};
 use girih_dialects::{
     nvvm::{Cmp, Emit},
     tile::ops::{
@@ -20,21 +20,12 @@ use girih_dialects::{
         wgmma::Major,
     },
 };
-use girih_ir::{
-    ext::BlockExt,
-    melior::ir::attribute::{FloatAttribute, IntegerAttribute},
-    mlir_sys::*,
-    prelude::*,
-    rewrite::Before,
-};
+use girih_ir::{ext::BlockExt, mlir_sys::*, prelude::*, rewrite::Before};
 
 /// The blocks of ops in which threads stage something.
-pub(super) fn blocks<'c>(stages: impl Iterator<Item = Stage<'c, 'c>>) -> Vec<BlockRef<'c, 'c>> {
+pub(super) fn blocks<'c>(stages: &[Stage<'c, 'c>]) -> Vec<BlockRef<'c, 'c>> {
     let mut all: Vec<BlockRef<'c, 'c>> = vec![];
-    for block in stages
-        .filter(|s| s.by() == Mover::Threads)
-        .filter_map(|s| s.op().block())
-    {
+    for block in stages.iter().filter_map(|s| s.op().block()) {
         if !all.contains(&block) {
             all.push(block);
         }
@@ -43,7 +34,7 @@ pub(super) fn blocks<'c>(stages: impl Iterator<Item = Stage<'c, 'c>>) -> Vec<Blo
 }
 
 /// Copies all that threads stage in a block. Stages between which nothing happens share their barriers.
-pub(super) fn copy_all<'c>(shared: &Shared<'c>, block: BlockRef<'c, 'c>) {
+pub(super) fn copy_all<'c>(shared: &mut Shared<'c>, block: BlockRef<'c, 'c>) {
     let mut runs: Vec<Vec<Stage<'c, 'c>>> = vec![vec![]];
     for op in block.op_list() {
         let stage = op.cast::<Stage>().filter(|s| s.by() == Mover::Threads);
@@ -54,15 +45,13 @@ pub(super) fn copy_all<'c>(shared: &Shared<'c>, block: BlockRef<'c, 'c>) {
             None => {}
         }
     }
-    // Two operands that are staged in one block do not share a buffer.
-    let mut taken = vec![];
     for run in runs.iter().filter(|run| !run.is_empty()) {
         let loc = run[0].op().location();
         Emit::new(&Before(run[0].op()), loc).insert(Barrier::build(loc, None, None));
         for (i, stage) in run.iter().enumerate() {
             let at = Before(stage.op());
             let e = Emit::new(&at, stage.op().location());
-            let memory = buffer(shared, *stage, &mut taken);
+            let memory = buffer(shared, *stage);
             copy(&e, shared.kernel.threads(), *stage, memory);
             if i + 1 == run.len() {
                 e.insert(Fence::build(e.loc(), FenceKind::ProxyAsyncShared));
@@ -78,42 +67,19 @@ pub(super) fn copy_all<'c>(shared: &Shared<'c>, block: BlockRef<'c, 'c>) {
 }
 
 /// The buffer of an operand: a slot of a ring that runs only where this does not, or one of its own.
-fn buffer<'c>(shared: &Shared<'c>, stage: Stage<'c, 'c>, taken: &mut Vec<V<'c>>) -> V<'c> {
+fn buffer<'c>(shared: &mut Shared<'c>, stage: Stage<'c, 'c>) -> V<'c> {
     let (loc, t) = (stage.op().location(), stage.result().r#type());
     let at = Before(shared.first);
     let e = Emit::new(&at, loc);
-    let ring = shared
-        .rings
-        .iter()
-        .find(|ring| ring.slot == t && !taken.contains(&ring.memory) && exclude_each_other(ring.place, stage.op()));
-    match ring {
-        Some(ring) => {
-            taken.push(ring.memory);
-            e.insert(Slab::build(loc, t, ring.memory, &[e.index(0)])).result0()
-        }
-        None => {
-            let own = with_shape(t, &t.shape().unwrap_or_default());
-            e.insert(Alloc::build(loc, own, None)).result0()
-        }
+    let free = |ring: &&mut Ring<'c>| ring.memory.is_some() && ring.can_serve(stage);
+    if let Some(ring) = shared.rings.iter_mut().find(free)
+        && let (Some(memory), Some(place)) = (ring.memory, stage.op().parent())
+    {
+        ring.users.push(place);
+        return e.insert(Slab::build(loc, t, memory, &[e.index(0)])).result0();
     }
-}
-
-/// Whether two ops are in different branches of one test.
-fn exclude_each_other<'c>(a: OperationRef<'c, 'c>, b: OperationRef<'c, 'c>) -> bool {
-    let branches = |op: OperationRef<'c, 'c>| {
-        let (mut all, mut at) = (vec![], op);
-        while let Some(outer) = at.parent() {
-            if outer.full_name() == "scf.if" {
-                all.push((outer, at.block().and_then(|b| b.parent_region())));
-            }
-            at = outer;
-        }
-        all
-    };
-    let of_b = branches(b);
-    branches(a)
-        .iter()
-        .any(|(test, branch)| of_b.iter().any(|(t, other)| t == test && other != branch))
+    let own = with_shape(t, &t.shape().unwrap_or_default());
+    e.insert(Alloc::build(loc, own, None)).result0()
 }
 
 /// Copies a tile, all threads together.
@@ -133,7 +99,7 @@ fn copy<'c>(e: &Emit<'c, '_>, threads: i64, stage: Stage<'c, 'c>, memory: V<'c>)
     let dims: Vec<V<'c>> = (0..2)
         .map(|axis| e.value("memref.dim", &[source, e.index(axis)], e.index_type(), &[]))
         .collect();
-    let thread = e.insert(ThreadId::build(loc, e.index_type())).result0();
+    let thread = e.insert(ThreadId::build(loc, e.index_type(), false)).result0();
     let element = source.r#type().element_type().unwrap_or(source.r#type());
     e.for_loop(
         e.index(0),
@@ -185,13 +151,4 @@ fn place<'c>(e: &Emit<'c, '_>, stage: Stage<'c, 'c>, row: V<'c>, column: V<'c>) 
             [block, panel, row, in_row]
         }
     }
-}
-
-fn zero<'c>(e: &Emit<'c, '_>, t: Type<'c>) -> V<'c> {
-    let value = if t.is_float_type() {
-        FloatAttribute::new(e.context(), t, 0.0).into()
-    } else {
-        IntegerAttribute::new(t, 0).into()
-    };
-    e.value("arith.constant", &[], t, &[("value", value)])
 }

@@ -89,11 +89,12 @@ tile.kernel @swizzles() threads(32) launch {
   %atom32 = tile.alloc : memref<64x32xf32, #tile.shared<swizzle = 128, atom = 32>>
   %flip = tile.alloc : memref<64x32xf32, #tile.shared<swizzle = 128, atom = b32_flip_8>>
   %atom64 = tile.alloc : memref<64x32xf32, #tile.shared<swizzle = 128, atom = 64>>
-  // CHECK: %[[A:.*]] = arith.addi %{{.*}}, %{{.*}} : i32
+  // A memref starts at a period of its swizzle, so that offsets are permuted as addresses are.
+  // CHECK: %[[A:.*]] = arith.muli %[[ROW:.*]], %{{.*}} : i32
   // CHECK-NEXT: %[[B:.*]] = arith.shrui %[[A]], %[[SHIFT3]] : i32
   // CHECK-NEXT: %[[C:.*]] = arith.andi %[[B]], %[[M10]] : i32
   // CHECK-NEXT: %[[D:.*]] = arith.xori %[[A]], %[[C]] : i32
-  // CHECK-NEXT: %[[P:.*]] = llvm.inttoptr %[[D]] : i32 to !llvm.ptr<3>
+  // CHECK-NEXT: %[[P:.*]] = llvm.getelementptr %{{.*}}[%[[D]]] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
   // CHECK-NEXT: llvm.store %{{.*}}, %[[P]] {alignment = 4 : i64} : f32, !llvm.ptr<3>
   memref.store %zero, %s32[%t, %c0] : memref<64x8xf32, #tile.shared<swizzle = 32>>
   // CHECK: arith.shrui %{{.*}}, %[[SHIFT3]] : i32
@@ -108,9 +109,8 @@ tile.kernel @swizzles() threads(32) launch {
   // CHECK-NEXT: arith.andi %{{.*}}, %[[M60]] : i32
   // CHECK: llvm.store
   memref.store %zero, %atom32[%t, %c0] : memref<64x32xf32, #tile.shared<swizzle = 128, atom = 32>>
-  // Both parts come from the address before the swizzle.
-  // CHECK: %[[A:.*]] = arith.addi %{{.*}}, %{{.*}} : i32
-  // CHECK-NEXT: %[[B:.*]] = arith.shrui %[[A]], %[[SHIFT2]] : i32
+  // Both parts come from the offset before the swizzle.
+  // CHECK: %[[B:.*]] = arith.shrui %[[A:.*]], %[[SHIFT2]] : i32
   // CHECK-NEXT: %[[C:.*]] = arith.andi %[[B]], %[[M60]] : i32
   // CHECK-NEXT: %[[D:.*]] = arith.xori %[[A]], %[[C]] : i32
   // CHECK-NEXT: %[[E:.*]] = arith.shrui %[[A]], %[[SHIFT4]] : i32
@@ -122,4 +122,36 @@ tile.kernel @swizzles() threads(32) launch {
   // CHECK-NEXT: arith.andi %{{.*}}, %[[M40]] : i32
   // CHECK: llvm.store
   memref.store %zero, %atom64[%t, %c0] : memref<64x32xf32, #tile.shared<swizzle = 128, atom = 64>>
+}
+
+// -----
+
+// Eight rows are a period of the swizzle: what counts them is added behind the permutation.
+// CHECK-LABEL: llvm.func @periods(
+// CHECK-DAG: %[[SHIFT:.*]] = arith.constant 3 : i32
+// CHECK-DAG: %[[ROW:.*]] = arith.constant 128 : i32
+// CHECK-DAG: %[[MASK:.*]] = arith.constant 112 : i32
+tile.kernel @periods(%n: i32) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %t = tile.thread_id
+  %i = arith.index_cast %n : i32 to index
+  %far = arith.muli %i, %c8 : index
+  %row = arith.addi %t, %far : index
+  %zero = arith.constant 0.0 : f32
+  %m = tile.alloc : memref<64x32xf32, #tile.shared<swizzle = 128>>
+  // CHECK: %[[T:.*]] = arith.index_cast %{{.*}} : index to i32
+  // CHECK-NEXT: %[[NEAR:.*]] = arith.muli %[[T]], %[[ROW]] : i32
+  // CHECK-NEXT: %[[F:.*]] = arith.index_cast %{{.*}} : index to i32
+  // CHECK-NEXT: %[[FAR:.*]] = arith.muli %[[F]], %[[ROW]] : i32
+  // CHECK-NEXT: %[[S:.*]] = arith.shrui %[[NEAR]], %[[SHIFT]] : i32
+  // CHECK-NEXT: %[[B:.*]] = arith.andi %[[S]], %[[MASK]] : i32
+  // CHECK-NEXT: %[[X:.*]] = arith.xori %[[NEAR]], %[[B]] : i32
+  // CHECK-NEXT: %[[P:.*]] = llvm.getelementptr %{{.*}}[%[[X]]]
+  // CHECK-NEXT: %[[Q:.*]] = llvm.getelementptr %[[P]][%[[FAR]]]
+  // CHECK-NEXT: llvm.store %{{.*}}, %[[Q]]
+  memref.store %zero, %m[%row, %c0] : memref<64x32xf32, #tile.shared<swizzle = 128>>
 }

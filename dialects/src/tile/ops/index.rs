@@ -5,7 +5,7 @@ use girih_ir::{
     constraint::{I1, INDEX},
     kind::Kind,
     op,
-    op::{OpView, Speculatability},
+    op::{EffectKind, EffectSink, OpView, Speculatability},
     prelude::*,
 };
 
@@ -58,17 +58,26 @@ op! {
     }
 }
 op! {
-    /// Number of this thread in its block, from 0: `%tid.x`.
+    /// Number of this thread in its block, from 0: `%tid.x`. With `fresh` it is read where the op stands, each time: what is
+    /// computed of it in a loop is computed there too, and not kept in registers from before the loop.
     ///
     /// ```mlir
     /// %t = tile.thread_id
+    /// %u = tile.thread_id fresh
     /// ```
     pub struct ThreadId = "tile.thread_id" {
         results { result: one(INDEX) }
+        attributes { fresh: unit }
         interfaces [ResultNames]
-        effects pure
-        format "attr-dict"
+        effects custom
+        format "(`fresh` $fresh^)? attr-dict"
         hooks {
+            fn effects(self, sink: &EffectSink) {
+                if self.fresh() {
+                    sink.anywhere(EffectKind::Read);
+                    sink.anywhere(EffectKind::Write);
+                }
+            }
             fn verify(self) -> Res { on_device(self.op()) }
             fn result_names(self) -> Vec<(Value<'c, 'c>, String)> { vec![(self.result(), "thread".into())] }
         }

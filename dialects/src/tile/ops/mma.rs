@@ -3,7 +3,7 @@
 use super::super::{
     layouts::ANY_TILE,
     spaces::{GLOBAL_MEMREF, SHARED_MEMREF, shared_of},
-    verify::{element_bits, index_count, on_device, static_shape},
+    verify::{block_threads, element_bits, index_count, on_device, static_shape},
 };
 use super::{
     kernel::{ends_plainly, parenthesised},
@@ -11,7 +11,7 @@ use super::{
 };
 use girih_ir::{
     attr_enum,
-    constraint::{Constraint, INDEX},
+    constraint::{Constraint, I1, INDEX},
     kind::{I64, Kind},
     op,
     op::{EffectKind, EffectSink, OpView},
@@ -52,7 +52,7 @@ attr_enum! {
     pub enum Mover("who copies") {
         /// Tensor copies.
         Tma = "tma",
-        /// The block's threads, element by element.
+        /// The block's threads.
         Threads = "threads",
     }
 }
@@ -270,7 +270,8 @@ fn verify_mma<'c>(m: Mma<'c, 'c>) -> Res {
 op! {
     /// A tile of global memory, staged in shared memory as operand `side` of a product: a copy of its own, complete when the
     /// op is done. Elements outside the memref are zero. `major` says which dimension is contiguous, the result's type the
-    /// rest ([`Staging`]); `by` says who copies. All threads of the block come by.
+    /// rest ([`Staging`]); `by` says who copies, and with `tma where` tensor copies do where a truth value holds, which is the
+    /// same for all threads and every pass of the loops around, and threads elsewhere. All threads of the block come by.
     ///
     /// `tile-plan-copies` makes it of a `tile.load`; `tile-pipeline` gives it memory and copies.
     ///
@@ -284,11 +285,11 @@ op! {
     /// }
     /// ```
     pub struct Stage = "tile.stage" {
-        operands { source: one(GLOBAL_MEMREF), indices: variadic(INDEX) }
+        operands { source: one(GLOBAL_MEMREF), indices: variadic(INDEX), condition: optional(I1) }
         results { result: one(SHARED_MEMREF) }
         attributes { side: required(Side), major: required(Major), by: required(Mover) }
         effects [read source, allocate result]
-        format "$source `[` $indices `]` `side` $side `major` $major `by` $by attr-dict `:` type($source) `->` type($result)"
+        format "$source `[` $indices `]` `side` $side `major` $major `by` $by (`where` $condition^)? attr-dict `:` type($source) `->` type($result)"
         hooks {
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());
@@ -301,6 +302,9 @@ op! {
                 index_count(op, &mut errors, "the memref", rank, self.indices().len());
                 if from.element_type() != to.element_type() {
                     errors.op(&op, format!("the result {to} must have the element type of {from}"));
+                }
+                if self.condition().is_some() && self.by() == Mover::Threads {
+                    errors.op(&op, "is by threads, which can always copy; write `by tma where` a truth value, or no truth value");
                 }
                 static_shape(op, "a staged tile", to)?;
                 if Staging::of(to, self.major()).is_none() {
@@ -325,9 +329,10 @@ impl Stage<'_, '_> {
 op! {
     /// The part of the loop around it that runs ahead: its region, which gets the loop's counter, runs once for each pass of
     /// the loop, in one thread of the block, up to `ahead` - 1 passes before the others get there. What it waits for must
-    /// come from passes that are at least `ahead` back. It stands in the body of an `scf.for` itself.
+    /// come from passes that are at least `ahead` back. It stands in the body of an `scf.for` itself. With `threads` that many
+    /// threads of the block run it, whole warps, and it also gets the thread's number among them.
     ///
-    /// `tile-pipeline` puts copies into it; `tile-specialize-warps` gives it a warp of its own, or writes it into the loop.
+    /// `tile-pipeline` puts copies into it; `tile-specialize-warps` gives it warps of its own, or writes it into the loop.
     ///
     /// ```mlir
     /// %c0 = arith.constant 0 : index
@@ -338,12 +343,17 @@ op! {
     ///   tile.produce(%j) ahead(1) {
     ///     tile.mbarrier.arrive %full[] : memref<!tile.mbarrier, #tile.shared>
     ///   }
+    ///   tile.produce(%j, %thread) ahead(1) threads(128) {
+    ///     tile.cp_async.mbarrier_arrive %full[] noinc : memref<!tile.mbarrier, #tile.shared>
+    ///   }
     /// }
     /// ```
     pub struct Produce = "tile.produce" {
         attributes {
             /// Passes of the loop that it is ahead at most, its own included.
             ahead: required(I64),
+            /// Threads that run it; one thread where it is left out.
+            threads: optional(I64),
         }
         regions { copies: single }
         traits [RecursiveMemoryEffects]
@@ -355,6 +365,13 @@ op! {
                 if self.ahead() < 1 {
                     errors.op(&op, format!("ahead({}), but the pass that the loop is in counts: at least 1", self.ahead()));
                 }
+                if let Some(n) = self.threads() {
+                    let all = block_threads(op);
+                    if n <= 0 || n % 32 != 0 || all.is_some_and(|all| n > all) {
+                        let block = all.map_or(String::new(), |all| format!(", and the block has {all}"));
+                        errors.op(&op, format!("threads({n}), but whole warps of the block run it: a multiple of 32{block}"));
+                    }
+                }
                 if op.parent().is_some_and(|p| p.full_name() != "scf.for") {
                     errors.op(&op, "runs ahead of a loop, but does not stand in the body of an scf.for itself");
                 }
@@ -363,31 +380,50 @@ op! {
             fn verify_regions(self) -> Res {
                 use girih_ir::ext::BlockExt;
                 let arguments = self.copies().entry().map(|b| b.argument_values()).unwrap_or_default();
-                if arguments.len() != 1 || !arguments[0].r#type().is_index_type() {
-                    return Diag::op(&self.op(), "has a region that takes one index, the loop's counter").report();
+                let takes = 1 + usize::from(self.threads().is_some());
+                if arguments.len() != takes || !arguments.iter().all(|a| a.r#type().is_index_type()) {
+                    let m = match takes {
+                        1 => "has a region that takes one index, the loop's counter",
+                        _ => "has a region that takes two of index, the loop's counter and the number of the thread",
+                    };
+                    return Diag::op(&self.op(), m).report();
                 }
                 Ok(())
             }
             fn parse(p: &OpParser<'c>) -> Res {
                 p.token(Token::LParen)?;
-                let counter = p.argument(false)?;
+                let mut arguments = vec![p.argument(false)?];
+                if p.optional_token(Token::Comma) {
+                    arguments.push(p.argument(false)?);
+                }
                 p.token(Token::RParen)?;
                 p.keyword("ahead")?;
                 let ahead = parenthesised(p)?;
                 p.set_attribute("ahead", I64::to_attribute(&ahead, p.context()));
-                let region = p.region(&[counter.with_type(Type::index(p.context()))])?;
+                if p.optional_keyword("threads") {
+                    let threads = parenthesised(p)?;
+                    p.set_attribute("threads", I64::to_attribute(&threads, p.context()));
+                }
+                let arguments: Vec<_> = arguments.into_iter().map(|a| a.with_type(Type::index(p.context()))).collect();
+                let region = p.region(&arguments)?;
                 p.ensure_terminator(region, EndProduce::NAME);
                 p.attr_dict_with_keyword()
             }
             fn print(self, p: &Printer) {
                 use girih_ir::ext::BlockExt;
                 p.text("(");
-                if let Some(counter) = self.copies().entry().and_then(|b| b.argument_values().first().copied()) {
-                    p.argument(counter, false);
+                for (i, argument) in self.copies().entry().map(|b| b.argument_values()).unwrap_or_default().iter().enumerate() {
+                    if i > 0 {
+                        p.text(", ");
+                    }
+                    p.argument(*argument, false);
                 }
                 p.text(format!(") ahead({}) ", self.ahead()));
+                if let Some(threads) = self.threads() {
+                    p.text(format!("threads({threads}) "));
+                }
                 p.region(self.copies(), false, !ends_plainly(self.copies(), EndProduce::NAME));
-                p.attr_dict_with_keyword(&self.op(), &["ahead"]);
+                p.attr_dict_with_keyword(&self.op(), &["ahead", "threads"]);
             }
         }
     }

@@ -111,7 +111,8 @@ op! {
 
 op! {
     /// Whether vectors of `by` elements along `axis`, whose stride is 1, can be moved: the memref's address, its strides along
-    /// the other axes and its size along `axis` are multiples of them. The same for all threads.
+    /// the other axes and its size along `axis` are multiples of them. With `any_size` the size is not asked for: a vector may
+    /// then lie inside in part. The same for all threads.
     ///
     /// ```mlir
     /// tile.kernel @k(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(128) launch {
@@ -124,9 +125,9 @@ op! {
     pub struct IsAligned = "tile.is_aligned" {
         operands { memory: one(GLOBAL_MEMREF) }
         results { result: one(I1) }
-        attributes { axis: required(I64), by: required(I64) }
+        attributes { axis: required(I64), by: required(I64), any_size: unit }
         effects pure
-        format "$memory `axis` $axis `by` $by attr-dict `:` type($memory)"
+        format "$memory `axis` $axis `by` $by (`any_size` $any_size^)? attr-dict `:` type($memory)"
         hooks {
             fn verify(self) -> Res {
                 let (t, mut errors) = (self.memory().r#type(), Errors::default());

@@ -1,0 +1,119 @@
+//! Copies of a few bytes from global to shared memory in the background, by each thread for itself (PTX ISA, `cp.async`).
+//! They go through the generic proxy: what tensor copies or wgmma read of it passes a `tile.fence proxy_async_shared`.
+//!
+//! ```mlir
+//! tile.cp_async %A[%row, %column], %slot[%r, %c], 16 src_size %n : ...
+//! tile.cp_async.mbarrier_arrive %full[%slot] noinc : ...         // arrives when the thread's copies so far are over
+//! tile.cp_async.wait_all                                         // or: the thread waits for them
+//! ```
+use super::super::{
+    spaces::{GLOBAL_MEMREF, SHARED_MEMREF, shared_of},
+    types::MBARRIERS,
+    verify::{element_bits, index_count, indices_inside, is_contiguous, on_device},
+};
+use super::mbarrier::check_barrier;
+use girih_core::tensor_map::Swizzle;
+use girih_ir::{
+    constraint::{I32, INDEX},
+    kind::I64,
+    op,
+    prelude::*,
+};
+
+op! {
+    /// Copies `bytes` (4, 8 or 16) from the element at the first indices on to the element at the second on: `cp.async`. Both
+    /// places are multiples of as many bytes, and the elements lie next to each other at both. With `src_size` only that many
+    /// bytes are read, and the rest is zeros; with 0 the place in global memory may be anywhere.
+    ///
+    /// ```mlir
+    /// tile.kernel @k(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>, %n: i32) threads(32) launch {
+    ///   %c1 = arith.constant 1 : index
+    ///   tile.grid %c1, %c1, %c1
+    /// } body {
+    ///   %m = tile.alloc : memref<32x64xbf16, #tile.shared<swizzle = 128>>
+    ///   %c0 = arith.constant 0 : index
+    ///   %t = tile.thread_id
+    ///   tile.cp_async %A[%t, %c0], %m[%t, %c0], 16 src_size %n : memref<?x?xbf16, strided<[?, 1]>, #tile.global>, memref<32x64xbf16, #tile.shared<swizzle = 128>>
+    ///   tile.cp_async.wait_all
+    /// }
+    /// ```
+    pub struct CpAsync = "tile.cp_async" {
+        operands {
+            source: one(GLOBAL_MEMREF), indices: variadic(INDEX),
+            destination: one(SHARED_MEMREF), destination_indices: variadic(INDEX),
+            src_size: optional(I32),
+        }
+        attributes { bytes: required(I64) }
+        effects [read source, write destination, read, write]
+        format "$source `[` $indices `]` `,` $destination `[` $destination_indices `]` `,` $bytes (`src_size` $src_size^)? attr-dict `:` type($source) `,` type($destination)"
+        hooks {
+            fn verify(self) -> Res {
+                let (op, mut errors) = (self.op(), Errors::default());
+                errors.merge(on_device(op));
+                let (from, to, bytes) = (self.source().r#type(), self.destination().r#type(), self.bytes());
+                if ![4, 8, 16].contains(&bytes) {
+                    errors.op(&op, format!("copies {bytes} bytes, but cp.async copies 4, 8 or 16"));
+                }
+                if from.element_type() != to.element_type() {
+                    errors.op(&op, format!("copies from {from} to {to}, which has other elements"));
+                }
+                index_count(op, &mut errors, "the memref in global memory", from.shape().unwrap_or_default().len(), self.indices().len());
+                indices_inside(op, &mut errors, "the memref in shared memory", to, &self.destination_indices());
+                if !is_contiguous(to) {
+                    errors.op(&op, format!("copies to contiguous shared memory, found {to}; take a part with tile.slab"));
+                }
+                if let Some(element) = element_bits(to).map(|bits| bits as i64 / 8)
+                    && bytes % element != 0
+                {
+                    errors.op(&op, format!("copies {bytes} bytes, which are no whole elements of {to}"));
+                }
+                if shared_of(to).is_some_and(|s| s.mode() == Swizzle::B128Atom32Flip8) && bytes > 8 {
+                    errors.op(&op, format!("copies {bytes} bytes that do not lie together in {to}, whose swizzle moves 8; copy 8"));
+                }
+                if let Some(n) = self.src_size().and_then(|n| n.constant_int()).filter(|n| !(0..=bytes).contains(n)) {
+                    errors.op(&op, format!("src_size = {n}, but of {bytes} bytes 0 to {bytes} can be read"));
+                }
+                errors.result()
+            }
+        }
+    }
+}
+
+op! {
+    /// Arrives at an mbarrier when all copies that the thread has issued with `tile.cp_async` are over, without waiting for
+    /// them: `cp.async.mbarrier.arrive`. With `noinc` it is one of the arrivals that the phase expects; without, the phase
+    /// expects one more, so that nothing changes for the others. It says nothing about the thread's ordinary stores.
+    ///
+    /// ```mlir
+    /// %full = tile.alloc : memref<4x!tile.mbarrier, #tile.shared>
+    /// %slot = arith.constant 0 : index
+    /// tile.cp_async.mbarrier_arrive %full[%slot] noinc : memref<4x!tile.mbarrier, #tile.shared>
+    /// ```
+    pub struct MbarrierArrive = "tile.cp_async.mbarrier_arrive" {
+        operands { barrier: one(MBARRIERS), indices: variadic(INDEX) }
+        attributes { noinc: unit }
+        effects [read barrier, write barrier, read, write]
+        format "$barrier `[` $indices `]` (`noinc` $noinc^)? attr-dict `:` type($barrier)"
+        hooks {
+            fn verify(self) -> Res {
+                let mut errors = Errors::default();
+                errors.merge(on_device(self.op()));
+                check_barrier(self.op(), &mut errors, self.barrier(), &self.indices());
+                errors.result()
+            }
+        }
+    }
+}
+
+op! {
+    /// Waits until all copies that the thread has issued with `tile.cp_async` are over: `cp.async.wait_all`.
+    ///
+    /// ```mlir
+    /// tile.cp_async.wait_all
+    /// ```
+    pub struct WaitAll = "tile.cp_async.wait_all" {
+        effects [read, write]
+        format "attr-dict"
+        hooks { fn verify(self) -> Res { on_device(self.op()) } }
+    }
+}

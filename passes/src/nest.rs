@@ -1,0 +1,89 @@
+//! Loops around a loop, and the number of a pass among all that the innermost one makes.
+//!
+//! What counts passes, as a ring of slots does, goes on counting when an outer loop enters the inner one again. The number is
+//! arithmetic on the loops' counters, since how often the inner loops run does not change in the outermost one.
+use crate::slice::{Slice, is_defined_in};
+use girih_dialects::nvvm::Emit;
+use girih_ir::{ext::BlockExt, prelude::*};
+
+type V<'c> = Value<'c, 'c>;
+
+/// Nested `scf.for`, the outermost first.
+pub struct Nest<'c>(Vec<OperationRef<'c, 'c>>);
+
+impl<'c> Nest<'c> {
+    /// The loop `place` and those around it in `root`, or why their passes cannot be numbered.
+    pub fn of(place: OperationRef<'c, 'c>, root: OperationRef<'c, 'c>) -> Result<Self, String> {
+        let (mut loops, mut tests, mut at) = (vec![place], vec![], place);
+        while let Some(outer) = at.parent().filter(|op| *op != root) {
+            match outer.full_name() {
+                "scf.for" => loops.push(outer),
+                "scf.if" => tests.push(outer),
+                name => return Err(format!("the loop stands inside '{name}'")),
+            }
+            at = outer;
+        }
+        loops.reverse();
+        let nest = Nest(loops);
+        let changes = |v: &V<'c>| !nest.slice().reaches(*v);
+        if nest.0[1..].iter().any(|l| l.operand_values()[..3].iter().any(changes)) {
+            return Err("the bounds of the loop change in the loop around it".to_owned());
+        }
+        let inside = |op: &OperationRef<'c, 'c>| op.parent().is_some_and(|p| nest.contains(p));
+        if tests
+            .iter()
+            .filter(|op| inside(op))
+            .any(|op| changes(&op.operand_values()[0]))
+        {
+            return Err("whether the loop is entered changes in the loop around it".to_owned());
+        }
+        Ok(nest)
+    }
+    fn contains(&self, op: OperationRef<'c, 'c>) -> bool {
+        let mut at = Some(op);
+        while let Some(here) = at {
+            if here == self.outermost() {
+                return true;
+            }
+            at = here.parent();
+        }
+        false
+    }
+    /// The loop with no loop around it.
+    pub fn outermost(&self) -> OperationRef<'c, 'c> {
+        self.0[0]
+    }
+    /// What can be computed before the outermost loop.
+    pub fn slice(&self) -> Slice<'c, 'c> {
+        let outermost = self.outermost();
+        Slice::new(move |v| !is_defined_in(v, outermost))
+    }
+    /// Passes that the innermost loop has made when it is entered, written at a place before it; `None` where that is once.
+    pub fn passes_before(&self, e: &Emit<'c, '_>) -> Option<V<'c>> {
+        let (inner, outer) = self.0.split_last()?;
+        let entered = outer.iter().fold(None, |before: Option<V<'c>>, l| {
+            let (bounds, counter) = (l.operand_values(), counter(*l)?);
+            let own = e.div_u(e.sub(counter, bounds[0]), bounds[2]);
+            Some(before.map_or(own, |n| e.add(e.mul(n, trips(e, *l)), own)))
+        })?;
+        Some(e.mul(entered, trips(e, *inner)))
+    }
+}
+
+/// The counter of a loop.
+pub fn counter<'c>(place: OperationRef<'c, 'c>) -> Option<V<'c>> {
+    let body = place.region_at(0).entry()?;
+    body.argument_values().first().copied()
+}
+
+/// How often a loop runs.
+fn trips<'c>(e: &Emit<'c, '_>, place: OperationRef<'c, 'c>) -> V<'c> {
+    let bounds = place.operand_values();
+    let way = e.value(
+        "arith.maxsi",
+        &[e.sub(bounds[1], bounds[0]), e.index(0)],
+        e.index_type(),
+        &[],
+    );
+    e.value("arith.ceildivui", &[way, bounds[2]], e.index_type(), &[])
+}

@@ -1,0 +1,85 @@
+// RUN: girih-opt %s -split-input-file -verify-diagnostics
+
+!rows = memref<?x?xf16, strided<[?, 1]>, #tile.global>
+func.func private @bytes(%A: !rows, %m: memref<8x64xf16, #tile.shared>, %i: index) {
+  // expected-error @+1 {{copies 12 bytes, but cp.async copies 4, 8 or 16}}
+  tile.cp_async %A[%i, %i], %m[%i, %i], 12 : !rows, memref<8x64xf16, #tile.shared>
+  return
+}
+
+// -----
+
+func.func private @whole(%w: memref<8x8xf64, #tile.shared>, %B: memref<?x?xf64, strided<[?, 1]>, #tile.global>, %i: index) {
+  // expected-error @+1 {{copies 4 bytes, which are no whole elements of memref<8x8xf64, #tile.shared>}}
+  tile.cp_async %B[%i, %i], %w[%i, %i], 4 : memref<?x?xf64, strided<[?, 1]>, #tile.global>, memref<8x8xf64, #tile.shared>
+  return
+}
+
+// -----
+
+!rows = memref<?x?xf16, strided<[?, 1]>, #tile.global>
+func.func private @elements(%A: !rows, %m: memref<8x64xbf16, #tile.shared>, %i: index) {
+  // expected-error @+1 {{copies from memref<?x?xf16, strided<[?, 1]>, #tile.global> to memref<8x64xbf16, #tile.shared>, which has other elements}}
+  tile.cp_async %A[%i, %i], %m[%i, %i], 16 : !rows, memref<8x64xbf16, #tile.shared>
+  return
+}
+
+// -----
+
+!rows = memref<?x?xf16, strided<[?, 1]>, #tile.global>
+func.func private @indices(%A: !rows, %m: memref<8x64xf16, #tile.shared>) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{the memref in global memory has 2 dimensions, but 1 indices are given}}
+  tile.cp_async %A[%c0], %m[%c0, %c0], 16 : !rows, memref<8x64xf16, #tile.shared>
+  return
+}
+
+// -----
+
+!rows = memref<?x?xf16, strided<[?, 1]>, #tile.global>
+func.func private @outside(%A: !rows, %m: memref<8x64xf16, #tile.shared>) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  // expected-error @+1 {{index #0 is 8, but the memref in shared memory has 8 there, from 0}}
+  tile.cp_async %A[%c0, %c0], %m[%c8, %c0], 16 : !rows, memref<8x64xf16, #tile.shared>
+  return
+}
+
+// -----
+
+!rows = memref<?x?xf16, strided<[?, 1]>, #tile.global>
+func.func private @size(%A: !rows, %m: memref<8x64xf16, #tile.shared>, %i: index) {
+  %n = arith.constant 9 : i32
+  // expected-error @+1 {{src_size = 9, but of 8 bytes 0 to 8 can be read}}
+  tile.cp_async %A[%i, %i], %m[%i, %i], 8 src_size %n : !rows, memref<8x64xf16, #tile.shared>
+  return
+}
+
+// -----
+
+!rows = memref<?x?xf32, strided<[?, 1]>, #tile.global>
+!flip = memref<8x32xf32, #tile.shared<swizzle = 128, atom = b32_flip_8>>
+func.func private @flip(%A: !rows, %m: !flip, %i: index) {
+  // expected-error @+1 {{whose swizzle moves 8; copy 8}}
+  tile.cp_async %A[%i, %i], %m[%i, %i], 16 : !rows, !flip
+  return
+}
+
+// -----
+
+!rows = memref<?x?xf16, strided<[?, 1]>, #tile.global>
+!part = memref<8x64xf16, strided<[128, 1]>, #tile.shared>
+func.func private @part(%A: !rows, %m: !part, %i: index) {
+  // expected-error @+1 {{copies to contiguous shared memory, found}}
+  tile.cp_async %A[%i, %i], %m[%i, %i], 16 : !rows, !part
+  return
+}
+
+// -----
+
+func.func private @barrier(%bar: memref<2x!tile.mbarrier, #tile.shared>) {
+  %c2 = arith.constant 2 : index
+  // expected-error @+1 {{index #0 is 2, but the memref of mbarriers has 2 there, from 0}}
+  tile.cp_async.mbarrier_arrive %bar[%c2] noinc : memref<2x!tile.mbarrier, #tile.shared>
+  return
+}

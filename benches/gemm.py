@@ -41,7 +41,10 @@ CHECK_SHAPES = [
     (8192, 64, 256), (8192, 8192, 8192),
 ]  # fmt: skip
 # Rows that TMA cannot take: a kernel refuses them, or has another way.
-UNALIGNED_SHAPES = [(128, 128, 63), (128, 128, 1), (256, 256, 100)]
+UNALIGNED_SHAPES = [
+    (128, 128, 63), (128, 128, 1), (256, 256, 100), (1, 1, 1), (5, 9, 333), (129, 257, 70), (257, 131, 65),
+    (300, 520, 1001), (1009, 1013, 1021), (2039, 2053, 1026), (2047, 2049, 1028),
+]  # fmt: skip
 
 
 def parse_shape(text):

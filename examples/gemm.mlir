@@ -2,16 +2,24 @@
 //
 // A block computes 128 x 256 elements of C. What is written here is what is computed; that tiles of A and B go through a ring
 // in shared memory by tensor copies, that one warpgroup copies while two multiply, and who holds which element, passes find
-// out: `girih compile --emit explicit` shows it, and gemm_explicit.mlir is the same by hand. Rows that tensor copies cannot
-// take are copied by threads, in a loop beside the first that a test at run time chooses.
+// out: `girih compile --emit explicit` shows it, and gemm_explicit.mlir is the same by hand. An operand whose rows tensor
+// copies cannot take is copied by that warpgroup, in chunks of 16, 8 or 4 bytes or through registers, whatever a test at run
+// time finds to fit.
 //
 //   girih run examples/gemm.mlir --arg A=randn:bf16[512,256] --arg B=randn:bf16[256,384] --arg C=poison:bf16[512,384]
 //
-// Sizes that no tile divides, one block only, rows that tensor copies cannot take, and no K at all, whose product is zero:
+// Sizes that no tile divides, one element; rows of multiples of 16, 8, 4 and 2 bytes; A and B that each start an element
+// further; rows with space between them; and no K at all, whose product is zero:
 // RUN: girih run %s --device sim --arg A=randn:bf16[150,136] --arg B=randn:bf16[136,261] --arg C=poison:bf16[150,261] | FileCheck %s
 // RUN: girih run %s --device sim --arg A=randn:bf16[1,1] --arg B=randn:bf16[1,1] --arg C=poison:bf16[1,1] | FileCheck %s
+// RUN: girih run %s --device sim --arg A=randn:bf16[129,332] --arg B=randn:bf16[332,36] --arg C=poison:bf16[129,36] | FileCheck %s
+// RUN: girih run %s --device sim --arg A=randn:bf16[130,70] --arg B=randn:bf16[70,258] --arg C=poison:bf16[130,258] | FileCheck %s
 // RUN: girih run %s --device sim --arg A=randn:bf16[131,67] --arg B=randn:bf16[67,257] --arg C=poison:bf16[131,257] | FileCheck %s
 // RUN: girih run %s --device sim --arg A=randn:bf16[5,400] --arg B=randn:bf16[400,9] --arg C=poison:bf16[5,9] | FileCheck %s
+// RUN: girih run %s --device sim --arg "A=randn:bf16[128,72;offset=2]" --arg B=randn:bf16[72,40] --arg C=poison:bf16[128,40] | FileCheck %s
+// RUN: girih run %s --device sim --arg A=randn:bf16[20,136] --arg "B=randn:bf16[136,256;offset=2]" --arg C=poison:bf16[20,256] | FileCheck %s
+// RUN: girih run %s --device sim --arg "A=randn:bf16[129,61;pitch=64]" --arg B=randn:bf16[61,8] --arg C=poison:bf16[129,8] | FileCheck %s
+// RUN: girih run %s --device sim --arg "A=randn:bf16[129,64;pitch=67]" --arg B=randn:bf16[64,8] --arg "C=poison:bf16[129,8;pitch=9]" | FileCheck %s
 // RUN: girih run %s --device sim --arg A=zeros:bf16[4,0] --arg B=zeros:bf16[0,4] --arg C=poison:bf16[4,4] | FileCheck %s --check-prefix=ZERO
 // CHECK: gemm: ran on
 // CHECK-NEXT: right: C:

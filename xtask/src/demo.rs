@@ -21,8 +21,8 @@ pub struct Args {
 
 /// Runs the demo; true if the GEMM compiled and gave the right result.
 pub fn run(args: &Args) -> Result<bool> {
-    println!("girih demo: a bf16 matrix product, written with the tensor cores' own instructions as tile ops,");
-    println!("compiled pass by pass to PTX, and run.");
+    println!("girih demo: a bf16 matrix product of whole tiles, in which no thread, copy or barrier is named,");
+    println!("compiled pass by pass down to the tensor cores' own instructions in PTX, and run.");
 
     report::heading("set-up");
     setup::for_build_and_ptxas_if_possible()?;
@@ -35,14 +35,14 @@ pub fn run(args: &Args) -> Result<bool> {
 
     let girih = workspace::binary("girih")?;
     let root = workspace::root()?;
-    let source = Path::new("examples/gemm_explicit.mlir");
+    let source = Path::new("examples/gemm.mlir");
     let out = workspace::target_dir()?.join("demo");
     let levels = out.join("levels");
     if levels.exists() {
         fs::remove_dir_all(&levels).with_context(|| format!("cannot empty {}", levels.display()))?;
     }
     fs::create_dir_all(&levels).with_context(|| format!("cannot make {}", levels.display()))?;
-    let ptx = out.join("gemm_explicit.ptx");
+    let ptx = out.join("gemm.ptx");
 
     let mut compile = command::program(&girih)?;
     compile
@@ -207,9 +207,10 @@ fn op_name(line: &str) -> Option<&str> {
 
 /// Instructions of PTX or calls of LLVM IR that say what the hardware will do.
 fn instructions(text: &str) -> String {
-    const TOLD: [&str; 7] = [
+    const TOLD: [&str; 8] = [
         "wgmma",
         "cp.async.bulk",
+        "cp.async",
         "mbarrier",
         "setmaxnreg",
         "fence",

@@ -1,11 +1,21 @@
-// Y = (X - mean) / sqrt(variance + eps) * W + B along rows (LayerNorm), in bf16 with f32 inside, for rows of up to 8192
-// columns: a row for each block, loaded once. The variance is the mean of squared distances from the mean, so that no digits
-// are lost to large means.
+// Y = (X - mean) / sqrt(variance + eps) * W + B along rows (LayerNorm), in bf16 with f32 inside. A row goes to a cluster of
+// blocks, each of which holds 8192 columns of it in registers: cluster(1, 1, 1), which is written here, serves rows of up to
+// 8192 columns, cluster(8, 1, 1) rows of up to 65,536; nothing else changes. Longer rows are read twice.
+//
+// One reduction gives both the mean and the variance: sums are taken of what the elements are above the row's first one, and
+// of its square. The first element is at most sqrt(n) standard deviations from the mean, whatever the row holds, so that the
+// variance loses at most log2(n) of the 24 bits of a number, and none where all elements are alike, however large they are.
 //
 //   girih run examples/layernorm.mlir --arg X=randn:bf16[64,1000] --arg W=randn:bf16[1000] --arg B=randn:bf16[1000] --arg Y=poison:bf16[64,1000] --arg eps=f32:1e-5
 //
 // RUN: girih run %s --device sim --arg X=randn:bf16[2,8192] --arg W=randn:bf16[8192] --arg B=randn:bf16[8192] --arg Y=poison:bf16[2,8192] --arg eps=f32:1e-5 | FileCheck %s
 // RUN: girih run %s --device sim --arg X=randn:bf16[3,1001] --arg W=randn:bf16[1001] --arg B=randn:bf16[1001] --arg Y=poison:bf16[3,1001] --arg eps=f32:1e-5 | FileCheck %s
+// RUN: girih run %s --device sim --arg X=randn:bf16[2,9000] --arg W=randn:bf16[9000] --arg B=randn:bf16[9000] --arg Y=poison:bf16[2,9000] --arg eps=f32:1e-5 | FileCheck %s
+//
+// RUN: sed 's/cluster(1, 1, 1)/cluster(8, 1, 1)/' %s > %t.mlir
+// RUN: girih run %t.mlir --check-memory --arg X=randn:bf16[1,65536] --arg W=randn:bf16[65536] --arg B=randn:bf16[65536] --arg Y=poison:bf16[1,65536] --arg eps=f32:1e-5 | FileCheck %s
+// RUN: girih run %t.mlir --device sim --arg X=randn:bf16[2,20001] --arg W=randn:bf16[20001] --arg B=randn:bf16[20001] --arg Y=poison:bf16[2,20001] --arg eps=f32:1e-5 | FileCheck %s
+// RUN: girih run %t.mlir --device sim --arg X=randn:bf16[1,65551] --arg W=randn:bf16[65551] --arg B=randn:bf16[65551] --arg Y=poison:bf16[1,65551] --arg eps=f32:1e-5 | FileCheck %s
 // CHECK: layernorm: ran on
 // CHECK-NEXT: right: Y:
 
@@ -14,59 +24,144 @@
 
 module attributes {tile.target = "sm_90a"} {
 
-tile.kernel @layernorm(%X: !matrix, %W: !vector, %B: !vector, %Y: !matrix, %eps: f32) threads(256) launch {
+tile.kernel @layernorm(%X: !matrix, %W: !vector, %B: !vector, %Y: !matrix, %eps: f32) threads(256) cluster(1, 1, 1) launch {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  %rows_each = arith.constant 1 : index
   %rows = memref.dim %Y, %c0 : !matrix
-  tile.grid %rows, %c1, %c1
+  %clusters = arith.ceildivui %rows, %rows_each : index
+  %size = tile.cluster_size
+  %blocks = arith.muli %clusters, %size : index
+  tile.grid %blocks, %c1, %c1
 } body {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  %c8192 = arith.constant 8192 : index
+  %nothing = arith.constant dense<0.0> : tensor<1xf32>
+  %zero = arith.constant dense<0.0> : tensor<1x8192xf32>
   %n = memref.dim %X, %c1 : !matrix
-  %row = tile.block_id x
+  %rows_each = arith.constant 1 : index
+  %cluster = tile.cluster_id x
+  %row = arith.muli %cluster, %rows_each : index
+  %rank = tile.cluster_rank
+  %size = tile.cluster_size
+  %first = arith.muli %rank, %c8192 : index
+  %held = arith.muli %size, %c8192 : index
   %n_int = arith.index_cast %n : index to i64
   %n_float = arith.sitofp %n_int : i64 to f32
   %count = tile.splat %n_float : f32 -> tensor<1xf32>
   %epsilon = tile.splat %eps : f32 -> tensor<1xf32>
-  %x = tile.load %X[%row, %c0] : !matrix -> tensor<1x8192xbf16>
-  %xf = arith.extf %x : tensor<1x8192xbf16> to tensor<1x8192xf32>
-  %sum = tile.reduce %xf axis 1 (%p: f32, %q: f32) {
-    %s = arith.addf %p, %q : f32
-    tile.yield %s : f32
-  } : tensor<1x8192xf32> -> tensor<1xf32>
-  %mean = arith.divf %sum, %count : tensor<1xf32>
-  %mean1 = tile.expand_dims %mean axis 1 : tensor<1xf32> -> tensor<1x1xf32>
-  %means = tile.broadcast %mean1 : tensor<1x1xf32> -> tensor<1x8192xf32>
-  %distance = arith.subf %xf, %means : tensor<1x8192xf32>
-  // What is past the end of the row is at no distance from the mean.
-  %column = tile.iota axis 1 : tensor<1x8192xi32>
-  %n_small = arith.index_cast %n : index to i32
-  %width = tile.splat %n_small : i32 -> tensor<1x8192xi32>
-  %inside = arith.cmpi slt, %column, %width : tensor<1x8192xi32>
-  %zero = arith.constant dense<0.0> : tensor<1x8192xf32>
-  %d = arith.select %inside, %distance, %zero : tensor<1x8192xi1>, tensor<1x8192xf32>
-  %square = arith.mulf %d, %d : tensor<1x8192xf32>
-  %squares = tile.reduce %square axis 1 (%p: f32, %q: f32) {
-    %s = arith.addf %p, %q : f32
-    tile.yield %s : f32
-  } : tensor<1x8192xf32> -> tensor<1xf32>
-  %variance = arith.divf %squares, %count : tensor<1xf32>
-  %shifted = arith.addf %variance, %epsilon : tensor<1xf32>
-  %scale = math.rsqrt %shifted : tensor<1xf32>
-  %scale1 = tile.expand_dims %scale axis 1 : tensor<1xf32> -> tensor<1x1xf32>
-  %scales = tile.broadcast %scale1 : tensor<1x1xf32> -> tensor<1x8192xf32>
-  // Only now, so that fewer registers live through the sums and more blocks fit beside this one.
-  %w = tile.load %W[%c0] : !vector -> tensor<8192xbf16>
-  %b = tile.load %B[%c0] : !vector -> tensor<8192xbf16>
-  %wf = arith.extf %w : tensor<8192xbf16> to tensor<8192xf32>
-  %weights = tile.expand_dims %wf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
-  %bf = arith.extf %b : tensor<8192xbf16> to tensor<8192xf32>
-  %biases = tile.expand_dims %bf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
-  %normal = arith.mulf %distance, %scales : tensor<1x8192xf32>
-  %weighted = arith.mulf %normal, %weights : tensor<1x8192xf32>
-  %yf = arith.addf %weighted, %biases : tensor<1x8192xf32>
-  %y = arith.truncf %yf : tensor<1x8192xf32> to tensor<1x8192xbf16>
-  tile.store %y, %Y[%row, %c0] : tensor<1x8192xbf16>, !matrix
+  %origin = tile.load %X[%row, %c0] : !matrix -> tensor<1x1xbf16>
+  %origin1 = arith.extf %origin : tensor<1x1xbf16> to tensor<1x1xf32>
+  %origins = tile.broadcast %origin1 : tensor<1x1xf32> -> tensor<1x8192xf32>
+  %short = arith.cmpi ule, %n, %held : index
+  scf.if %short {
+    %x = tile.load %X[%row, %first] : !matrix -> tensor<1x8192xbf16>
+    %xf = arith.extf %x : tensor<1x8192xbf16> to tensor<1x8192xf32>
+    // What is past the end of the row does not count.
+    %column = tile.iota axis 1 : tensor<1x8192xi32>
+    %left = arith.subi %n, %first : index
+    %least = arith.minsi %left, %c8192 : index
+    %width = arith.index_cast %least : index to i32
+    %widths = tile.splat %width : i32 -> tensor<1x8192xi32>
+    %inside = arith.cmpi slt, %column, %widths : tensor<1x8192xi32>
+    %above = arith.subf %xf, %origins : tensor<1x8192xf32>
+    %counted = arith.select %inside, %above, %zero : tensor<1x8192xi1>, tensor<1x8192xf32>
+    %square = arith.mulf %counted, %counted : tensor<1x8192xf32>
+    %s, %q = tile.reduce %counted, %square axis 1 (%a: f32, %b: f32, %c: f32, %d: f32) {
+      %t = arith.addf %a, %c : f32
+      %r = arith.addf %b, %d : f32
+      tile.yield %t, %r : f32, f32
+    } : tensor<1x8192xf32>, tensor<1x8192xf32> -> tensor<1xf32>, tensor<1xf32>
+    %sum, %squares = tile.cluster_reduce %s, %q (%a: f32, %b: f32, %c: f32, %d: f32) {
+      %t = arith.addf %a, %c : f32
+      %r = arith.addf %b, %d : f32
+      tile.yield %t, %r : f32, f32
+    } : tensor<1xf32>, tensor<1xf32>
+    %shift = arith.divf %sum, %count : tensor<1xf32>
+    %mean_square = arith.divf %squares, %count : tensor<1xf32>
+    %shift_square = arith.mulf %shift, %shift : tensor<1xf32>
+    %difference = arith.subf %mean_square, %shift_square : tensor<1xf32>
+    %variance = arith.maximumf %difference, %nothing : tensor<1xf32>
+    %shifted = arith.addf %variance, %epsilon : tensor<1xf32>
+    %scale = math.rsqrt %shifted : tensor<1xf32>
+    %scale1 = tile.expand_dims %scale axis 1 : tensor<1xf32> -> tensor<1x1xf32>
+    %scales = tile.broadcast %scale1 : tensor<1x1xf32> -> tensor<1x8192xf32>
+    %shift1 = tile.expand_dims %shift axis 1 : tensor<1xf32> -> tensor<1x1xf32>
+    %shifts = tile.broadcast %shift1 : tensor<1x1xf32> -> tensor<1x8192xf32>
+    // Weights only now, so that fewer registers live through the sums and more blocks fit beside this one.
+    %distance = arith.subf %above, %shifts : tensor<1x8192xf32>
+    %normal = arith.mulf %distance, %scales : tensor<1x8192xf32>
+    %w = tile.load %W[%first] : !vector -> tensor<8192xbf16>
+    %wf = arith.extf %w : tensor<8192xbf16> to tensor<8192xf32>
+    %weight_row = tile.expand_dims %wf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
+    %weights = tile.broadcast %weight_row : tensor<1x8192xf32> -> tensor<1x8192xf32>
+    %weighted = arith.mulf %normal, %weights : tensor<1x8192xf32>
+    %b = tile.load %B[%first] : !vector -> tensor<8192xbf16>
+    %bf = arith.extf %b : tensor<8192xbf16> to tensor<8192xf32>
+    %bias_row = tile.expand_dims %bf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
+    %biases = tile.broadcast %bias_row : tensor<1x8192xf32> -> tensor<1x8192xf32>
+    %yf = arith.addf %weighted, %biases : tensor<1x8192xf32>
+    %y = arith.truncf %yf : tensor<1x8192xf32> to tensor<1x8192xbf16>
+    tile.store %y, %Y[%row, %first] : tensor<1x8192xbf16>, !matrix
+  } else {
+    %own_sum, %own_squares = scf.for %j = %first to %n step %held iter_args(%so_far = %nothing, %so_far2 = %nothing) -> (tensor<1xf32>, tensor<1xf32>) {
+      %x = tile.load %X[%row, %j] : !matrix -> tensor<1x8192xbf16>
+      %xf = arith.extf %x : tensor<1x8192xbf16> to tensor<1x8192xf32>
+      %column = tile.iota axis 1 : tensor<1x8192xi32>
+      %left = arith.subi %n, %j : index
+      %least = arith.minsi %left, %c8192 : index
+      %width = arith.index_cast %least : index to i32
+      %widths = tile.splat %width : i32 -> tensor<1x8192xi32>
+      %inside = arith.cmpi slt, %column, %widths : tensor<1x8192xi32>
+      %above = arith.subf %xf, %origins : tensor<1x8192xf32>
+      %counted = arith.select %inside, %above, %zero : tensor<1x8192xi1>, tensor<1x8192xf32>
+      %square = arith.mulf %counted, %counted : tensor<1x8192xf32>
+      %s, %q = tile.reduce %counted, %square axis 1 (%a: f32, %b: f32, %c: f32, %d: f32) {
+        %t = arith.addf %a, %c : f32
+        %r = arith.addf %b, %d : f32
+        tile.yield %t, %r : f32, f32
+      } : tensor<1x8192xf32>, tensor<1x8192xf32> -> tensor<1xf32>, tensor<1xf32>
+      %next = arith.addf %so_far, %s : tensor<1xf32>
+      %next2 = arith.addf %so_far2, %q : tensor<1xf32>
+      scf.yield %next, %next2 : tensor<1xf32>, tensor<1xf32>
+    }
+    %sum, %squares = tile.cluster_reduce %own_sum, %own_squares (%a: f32, %b: f32, %c: f32, %d: f32) {
+      %t = arith.addf %a, %c : f32
+      %r = arith.addf %b, %d : f32
+      tile.yield %t, %r : f32, f32
+    } : tensor<1xf32>, tensor<1xf32>
+    %shift = arith.divf %sum, %count : tensor<1xf32>
+    %mean_square = arith.divf %squares, %count : tensor<1xf32>
+    %shift_square = arith.mulf %shift, %shift : tensor<1xf32>
+    %difference = arith.subf %mean_square, %shift_square : tensor<1xf32>
+    %variance = arith.maximumf %difference, %nothing : tensor<1xf32>
+    %shifted = arith.addf %variance, %epsilon : tensor<1xf32>
+    %scale = math.rsqrt %shifted : tensor<1xf32>
+    %scale1 = tile.expand_dims %scale axis 1 : tensor<1xf32> -> tensor<1x1xf32>
+    %scales = tile.broadcast %scale1 : tensor<1x1xf32> -> tensor<1x8192xf32>
+    %shift1 = tile.expand_dims %shift axis 1 : tensor<1xf32> -> tensor<1x1xf32>
+    %shifts = tile.broadcast %shift1 : tensor<1x1xf32> -> tensor<1x8192xf32>
+    scf.for %j = %first to %n step %held {
+      %x = tile.load %X[%row, %j] : !matrix -> tensor<1x8192xbf16>
+      %xf = arith.extf %x : tensor<1x8192xbf16> to tensor<1x8192xf32>
+      %above = arith.subf %xf, %origins : tensor<1x8192xf32>
+      %distance = arith.subf %above, %shifts : tensor<1x8192xf32>
+      %normal = arith.mulf %distance, %scales : tensor<1x8192xf32>
+      %w = tile.load %W[%j] : !vector -> tensor<8192xbf16>
+      %wf = arith.extf %w : tensor<8192xbf16> to tensor<8192xf32>
+      %weight_row = tile.expand_dims %wf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
+      %weights = tile.broadcast %weight_row : tensor<1x8192xf32> -> tensor<1x8192xf32>
+      %weighted = arith.mulf %normal, %weights : tensor<1x8192xf32>
+      %b = tile.load %B[%j] : !vector -> tensor<8192xbf16>
+      %bf = arith.extf %b : tensor<8192xbf16> to tensor<8192xf32>
+      %bias_row = tile.expand_dims %bf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
+      %biases = tile.broadcast %bias_row : tensor<1x8192xf32> -> tensor<1x8192xf32>
+      %yf = arith.addf %weighted, %biases : tensor<1x8192xf32>
+      %y = arith.truncf %yf : tensor<1x8192xf32> to tensor<1x8192xbf16>
+      tile.store %y, %Y[%row, %j] : tensor<1x8192xbf16>, !matrix
+    }
+  }
 }
 
 func.func @layernorm_ref(%X: memref<?x?xbf16>, %W: memref<?xbf16>, %B: memref<?xbf16>, %Y: memref<?x?xbf16>, %eps: f32) attributes {girih.tol = 3.0e-2 : f64} {

@@ -1,11 +1,17 @@
-// Y = X / sqrt(mean(X^2) + eps) * W along rows (RMSNorm), in bf16 with f32 inside: a row for each block, in registers up to
-// 8192 columns; longer rows are read twice.
+// Y = X / sqrt(mean(X^2) + eps) * W along rows (RMSNorm), in bf16 with f32 inside. A row goes to a cluster of blocks, each of
+// which holds 8192 columns of it in registers: cluster(1, 1, 1), which is written here, serves rows of up to 8192 columns,
+// cluster(8, 1, 1) rows of up to 65,536; nothing else changes. Longer rows are read twice.
 //
 //   girih run examples/rmsnorm.mlir --arg X=randn:bf16[64,1000] --arg W=randn:bf16[1000] --arg Y=poison:bf16[64,1000] --arg eps=f32:1e-5
 //
 // RUN: girih run %s --device sim --arg X=randn:bf16[2,8192] --arg W=randn:bf16[8192] --arg Y=poison:bf16[2,8192] --arg eps=f32:1e-5 | FileCheck %s
 // RUN: girih run %s --device sim --arg X=randn:bf16[3,1001] --arg W=randn:bf16[1001] --arg Y=poison:bf16[3,1001] --arg eps=f32:1e-5 | FileCheck %s
 // RUN: girih run %s --device sim --arg X=randn:bf16[2,9000] --arg W=randn:bf16[9000] --arg Y=poison:bf16[2,9000] --arg eps=f32:1e-5 | FileCheck %s
+//
+// RUN: sed 's/cluster(1, 1, 1)/cluster(8, 1, 1)/' %s > %t.mlir
+// RUN: girih run %t.mlir --check-memory --arg X=randn:bf16[1,65536] --arg W=randn:bf16[65536] --arg Y=poison:bf16[1,65536] --arg eps=f32:1e-5 | FileCheck %s
+// RUN: girih run %t.mlir --device sim --arg X=randn:bf16[2,20001] --arg W=randn:bf16[20001] --arg Y=poison:bf16[2,20001] --arg eps=f32:1e-5 | FileCheck %s
+// RUN: girih run %t.mlir --device sim --arg X=randn:bf16[1,65551] --arg W=randn:bf16[65551] --arg Y=poison:bf16[1,65551] --arg eps=f32:1e-5 | FileCheck %s
 // CHECK: rmsnorm: ran on
 // CHECK-NEXT: right: Y:
 
@@ -14,12 +20,14 @@
 
 module attributes {tile.target = "sm_90a"} {
 
-tile.kernel @rmsnorm(%X: !matrix, %W: !vector, %Y: !matrix, %eps: f32) threads(256) launch {
+tile.kernel @rmsnorm(%X: !matrix, %W: !vector, %Y: !matrix, %eps: f32) threads(256) cluster(1, 1, 1) launch {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %rows_each = arith.constant 1 : index
   %rows = memref.dim %Y, %c0 : !matrix
-  %blocks = arith.ceildivui %rows, %rows_each : index
+  %clusters = arith.ceildivui %rows, %rows_each : index
+  %size = tile.cluster_size
+  %blocks = arith.muli %clusters, %size : index
   tile.grid %blocks, %c1, %c1
 } body {
   %c0 = arith.constant 0 : index
@@ -27,60 +35,72 @@ tile.kernel @rmsnorm(%X: !matrix, %W: !vector, %Y: !matrix, %eps: f32) threads(2
   %c8192 = arith.constant 8192 : index
   %n = memref.dim %X, %c1 : !matrix
   %rows_each = arith.constant 1 : index
-  %block = tile.block_id x
-  %row = arith.muli %block, %rows_each : index
+  %cluster = tile.cluster_id x
+  %row = arith.muli %cluster, %rows_each : index
+  %rank = tile.cluster_rank
+  %size = tile.cluster_size
+  %first = arith.muli %rank, %c8192 : index
+  %held = arith.muli %size, %c8192 : index
   %n_int = arith.index_cast %n : index to i64
   %n_float = arith.sitofp %n_int : i64 to f32
   %count = tile.splat %n_float : f32 -> tensor<1xf32>
   %epsilon = tile.splat %eps : f32 -> tensor<1xf32>
-  %short = arith.cmpi ule, %n, %c8192 : index
+  %short = arith.cmpi ule, %n, %held : index
   scf.if %short {
-    %x = tile.load %X[%row, %c0] : !matrix -> tensor<1x8192xbf16>
+    %x = tile.load %X[%row, %first] : !matrix -> tensor<1x8192xbf16>
     %xf = arith.extf %x : tensor<1x8192xbf16> to tensor<1x8192xf32>
     %square = arith.mulf %xf, %xf : tensor<1x8192xf32>
-    %sum = tile.reduce %square axis 1 (%a: f32, %b: f32) {
+    %own = tile.reduce %square axis 1 (%a: f32, %b: f32) {
       %s = arith.addf %a, %b : f32
       tile.yield %s : f32
     } : tensor<1x8192xf32> -> tensor<1xf32>
+    %sum = tile.cluster_reduce %own (%a: f32, %b: f32) {
+      %s = arith.addf %a, %b : f32
+      tile.yield %s : f32
+    } : tensor<1xf32>
     %mean = arith.divf %sum, %count : tensor<1xf32>
     %shifted = arith.addf %mean, %epsilon : tensor<1xf32>
     %scale = math.rsqrt %shifted : tensor<1xf32>
     %scale1 = tile.expand_dims %scale axis 1 : tensor<1xf32> -> tensor<1x1xf32>
     %scales = tile.broadcast %scale1 : tensor<1x1xf32> -> tensor<1x8192xf32>
     // Only now, so that fewer registers live through the sum and more blocks fit beside this one.
-    %w = tile.load %W[%c0] : !vector -> tensor<8192xbf16>
+    %w = tile.load %W[%first] : !vector -> tensor<8192xbf16>
     %wf = arith.extf %w : tensor<8192xbf16> to tensor<8192xf32>
     %weight_row = tile.expand_dims %wf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
     %weights = tile.broadcast %weight_row : tensor<1x8192xf32> -> tensor<1x8192xf32>
     %normal = arith.mulf %xf, %scales : tensor<1x8192xf32>
     %yf = arith.mulf %normal, %weights : tensor<1x8192xf32>
     %y = arith.truncf %yf : tensor<1x8192xf32> to tensor<1x8192xbf16>
-    tile.store %y, %Y[%row, %c0] : tensor<1x8192xbf16>, !matrix
+    tile.store %y, %Y[%row, %first] : tensor<1x8192xbf16>, !matrix
   } else {
     %zero = arith.constant dense<0.0> : tensor<1x8192xf32>
-    %squares = scf.for %j = %c0 to %n step %c8192 iter_args(%s = %zero) -> (tensor<1x8192xf32>) {
+    %squares = scf.for %j = %first to %n step %held iter_args(%s = %zero) -> (tensor<1x8192xf32>) {
       %x = tile.load %X[%row, %j] : !matrix -> tensor<1x8192xbf16>
       %xf = arith.extf %x : tensor<1x8192xbf16> to tensor<1x8192xf32>
       %square = arith.mulf %xf, %xf : tensor<1x8192xf32>
       %next = arith.addf %s, %square : tensor<1x8192xf32>
       scf.yield %next : tensor<1x8192xf32>
     }
-    %sum = tile.reduce %squares axis 1 (%a: f32, %b: f32) {
+    %own = tile.reduce %squares axis 1 (%a: f32, %b: f32) {
       %s = arith.addf %a, %b : f32
       tile.yield %s : f32
     } : tensor<1x8192xf32> -> tensor<1xf32>
+    %sum = tile.cluster_reduce %own (%a: f32, %b: f32) {
+      %s = arith.addf %a, %b : f32
+      tile.yield %s : f32
+    } : tensor<1xf32>
     %mean = arith.divf %sum, %count : tensor<1xf32>
     %shifted = arith.addf %mean, %epsilon : tensor<1xf32>
     %scale = math.rsqrt %shifted : tensor<1xf32>
     %scale1 = tile.expand_dims %scale axis 1 : tensor<1xf32> -> tensor<1x1xf32>
     %scales = tile.broadcast %scale1 : tensor<1x1xf32> -> tensor<1x8192xf32>
-    scf.for %j = %c0 to %n step %c8192 {
+    scf.for %j = %first to %n step %held {
       %x = tile.load %X[%row, %j] : !matrix -> tensor<1x8192xbf16>
       %w = tile.load %W[%j] : !vector -> tensor<8192xbf16>
       %xf = arith.extf %x : tensor<1x8192xbf16> to tensor<1x8192xf32>
       %wf = arith.extf %w : tensor<8192xbf16> to tensor<8192xf32>
       %weight_row = tile.expand_dims %wf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
-    %weights = tile.broadcast %weight_row : tensor<1x8192xf32> -> tensor<1x8192xf32>
+      %weights = tile.broadcast %weight_row : tensor<1x8192xf32> -> tensor<1x8192xf32>
       %normal = arith.mulf %xf, %scales : tensor<1x8192xf32>
       %yf = arith.mulf %normal, %weights : tensor<1x8192xf32>
       %y = arith.truncf %yf : tensor<1x8192xf32> to tensor<1x8192xbf16>

@@ -15,6 +15,7 @@
 use girih_dialects::tile::{
     distribution::Distribution,
     ops::{
+        cluster_reduce::ClusterReduce,
         kernel::{Kernel, REGISTER_FILE},
         memory::Load,
         reduce::Reduce,
@@ -36,6 +37,8 @@ use std::collections::BTreeMap;
 const OVERHEAD: i64 = 24;
 /// Threads that a multiprocessor holds.
 const RESIDENT_THREADS: i64 = 2048;
+/// Blocks that a multiprocessor holds.
+const RESIDENT_BLOCKS: i64 = 32;
 /// Registers are given out in eights.
 const GRANULE: i64 = 8;
 
@@ -132,7 +135,9 @@ fn blocks<'c>(kernel: Kernel<'c, 'c>) -> Option<i64> {
             .map(|(.., n)| n)
             .sum::<i64>()
     };
-    let meets = |op: &OperationRef<'c, 'c>| op.is::<Reduce>() || op.is::<Scan>() || op.is::<ConvertLayout>();
+    let meets = |op: &OperationRef<'c, 'c>| {
+        op.is::<Reduce>() || op.is::<Scan>() || op.is::<ConvertLayout>() || op.is::<ClusterReduce>()
+    };
     let own = |op: &OperationRef<'c, 'c>| -> i64 {
         let results = op.result_values().into_iter().map(registers).sum::<i64>();
         // A scan has a prefix and a total of each element.
@@ -142,9 +147,11 @@ fn blocks<'c>(kernel: Kernel<'c, 'c>) -> Option<i64> {
     let most = points.map(|(i, op)| through(i) + own(op)).max()?;
     let needed = (most + OVERHEAD + GRANULE - 1) / GRANULE * GRANULE;
     let threads = kernel.threads().max(1);
-    ops.iter()
-        .any(meets)
-        .then(|| (REGISTER_FILE / (needed * threads)).min(RESIDENT_THREADS / threads))
+    ops.iter().any(meets).then(|| {
+        (REGISTER_FILE / (needed * threads))
+            .min(RESIDENT_THREADS / threads)
+            .min(RESIDENT_BLOCKS)
+    })
 }
 
 /// The last op before which a value that `defined` gives is still needed: `user` itself, or the end of a loop around it that

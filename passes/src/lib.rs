@@ -19,6 +19,7 @@ pub mod plan_copies;
 pub mod set_target;
 mod slice;
 pub mod specialize_warps;
+mod uniform;
 pub mod vectorize_accesses;
 pub mod verify_target;
 

@@ -23,6 +23,25 @@ tile.kernel @row(%X: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(256
 
 // -----
 
+// However small blocks are, 32 are the most.
+// CHECK: tile.kernel @small(%{{.*}}) threads(32) attributes {min_blocks = 32 : i64}
+// NVVM: nvvm.minctasm = 32 : i32
+tile.kernel @small(%X: memref<?xf32, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %X[%c0] : memref<?xf32, #tile.global> -> tensor<32xf32>
+  %sum = tile.reduce %x axis 0 (%a: f32, %b: f32) {
+    %s = arith.addf %a, %b : f32
+    tile.yield %s : f32
+  } : tensor<32xf32> -> tensor<f32>
+  %n = tensor.extract %sum[] : tensor<f32>
+  memref.store %n, %X[%c0] : memref<?xf32, #tile.global>
+}
+
+// -----
+
 // Threads that do not meet, and kernels that say it themselves, are left alone.
 // CHECK: tile.kernel @apart(%{{.*}}) threads(256) launch
 // CHECK: tile.kernel @said(%{{.*}}) threads(256) attributes {min_blocks = 1 : i64}

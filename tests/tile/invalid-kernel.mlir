@@ -191,7 +191,7 @@ tile.kernel @k(%A: memref<4x4xf32, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>, 
 // expected-error@below {{launch must end with tile.grid}}
 tile.kernel @k() threads(32) launch {
   %c1 = arith.constant 1 : index
-  // expected-error@below {{cannot run on the host; launch takes index arithmetic, memref.dim, views of memrefs (transpose, subview, collapse_shape, cast) and tile.tensor_map}}
+  // expected-error@below {{cannot run on the host; launch takes index arithmetic, memref.dim, views of memrefs (transpose, subview, collapse_shape, cast), tile.cluster_size and tile.tensor_map}}
   llvm.unreachable
 } body {
 }
@@ -200,7 +200,7 @@ tile.kernel @k() threads(32) launch {
 
 tile.kernel @k(%A: memref<4xf32, #tile.global>) threads(32) launch {
   %c0 = arith.constant 0 : index
-  // expected-error@below {{cannot run on the host; launch takes index arithmetic, memref.dim, views of memrefs (transpose, subview, collapse_shape, cast) and tile.tensor_map}}
+  // expected-error@below {{cannot run on the host; launch takes index arithmetic, memref.dim, views of memrefs (transpose, subview, collapse_shape, cast), tile.cluster_size and tile.tensor_map}}
   %v = memref.load %A[%c0] : memref<4xf32, #tile.global>
   tile.grid %c0, %c0, %c0
 } body {

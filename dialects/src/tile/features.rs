@@ -2,7 +2,8 @@
 //! has. `tile-verify-target` holds the rows against [`girih_core::target`].
 use super::{
     ops::{
-        bulk, cluster, cp_async, index, kernel, mbarrier, memory, mma, part, reduce, rows, scan, shape, sync,
+        bulk, cluster, cluster_reduce, cp_async, index, kernel, mbarrier, memory, mma, part, reduce, rows, scan, shape,
+        sync,
         tensormap_device::{self, MapField},
         tma::{self, CopySpace, TmaLoad, TmaStore},
         tma_apply, tma_copy,
@@ -128,6 +129,7 @@ pub const ROWS: &[(&str, Needs)] = &[
     (cluster::ClusterId::DEF.name, Needs::Fixed(CLUSTERS)),
     (cluster::ClusterArrive::DEF.name, Needs::Fixed(CLUSTERS)),
     (cluster::ClusterWait::DEF.name, Needs::Fixed(CLUSTERS)),
+    (cluster_reduce::ClusterReduce::DEF.name, Needs::Fixed(CLUSTERS)),
     (wgmma::Wgmma::DEF.name, Needs::By(product)),
     (wgmma::Fence::DEF.name, Needs::Fixed(&[one(Op::Wgmma)])),
     (wgmma::Commit::DEF.name, Needs::Fixed(&[one(Op::Wgmma)])),

@@ -26,6 +26,7 @@
 //! | [`ops::tensormap_device`] | tensor maps that the device makes |
 //! | [`ops::mbarrier`] | barriers in shared memory |
 //! | [`ops::cluster`] | clusters of blocks |
+//! | [`ops::cluster_reduce`] | reductions over the blocks of a cluster |
 //! | [`ops::wgmma`] | warpgroup matrix products |
 //! | [`ops::sync`] | barriers and fences |
 //! | [`features`] | what each op asks of a target |
@@ -41,8 +42,8 @@ pub mod verify;
 
 use girih_ir::{dialect::Dialect, prelude::*};
 use ops::{
-    bulk, cluster, cp_async, index, kernel, mbarrier, memory, mma, part, reduce, rows, scan, shape, sync,
-    tensormap_device, tma, tma_apply, tma_copy, tma_modes, value, wgmma,
+    bulk, cluster, cluster_reduce, cp_async, index, kernel, mbarrier, memory, mma, part, reduce, rows, scan, shape,
+    sync, tensormap_device, tma, tma_apply, tma_copy, tma_modes, value, wgmma,
 };
 
 /// The dialect, to be registered.
@@ -106,6 +107,7 @@ pub static TILE: Dialect = Dialect {
         cluster::ClusterId::REGISTRATION,
         cluster::ClusterArrive::REGISTRATION,
         cluster::ClusterWait::REGISTRATION,
+        cluster_reduce::ClusterReduce::REGISTRATION,
         wgmma::Wgmma::REGISTRATION,
         wgmma::Fence::REGISTRATION,
         wgmma::Commit::REGISTRATION,
@@ -154,10 +156,17 @@ pub static TILE: Dialect = Dialect {
         distribution::Sliced::REGISTRATION,
         distribution::Linear::REGISTRATION,
     ],
+    materialize_constant: Some(materialize),
     verify_attribute: Some(verify_attribute),
     dependencies: &["arith", "scf", "memref", "math", "cf", "func"],
     ..Dialect::new("tile")
 };
+
+/// A number that an op folds to is a constant of arith.
+fn materialize<'c>(value: Attribute<'c>, ty: Type<'c>, loc: Location<'c>) -> Option<Operation<'c>> {
+    ty.is_index_type()
+        .then(|| girih_ir::melior::dialect::arith::constant(girih_ir::context(ty.context()), value, loc))
+}
 
 /// Every declared op, for tools and tests that go through their documentation.
 pub fn op_definitions() -> impl Iterator<Item = &'static girih_ir::op::OpDef> {

@@ -3,6 +3,7 @@ use girih_dialects::tile::{
     distribution::{Blocked, Sliced, parts_in_registers, rank_of, reshaped},
     layouts::is_laid_out,
     ops::{
+        cluster_reduce::ClusterReduce,
         kernel::Kernel,
         memory::{Load, Store},
         reduce::Reduce,
@@ -176,7 +177,7 @@ impl<'c> Graph<'c> {
         if op.is::<AtomicRmw>() {
             return Ok(());
         }
-        if op.has_trait(Trait::Elementwise) || op.is::<Broadcast>() || op.is::<Scan>() {
+        if op.has_trait(Trait::Elementwise) || op.is::<Broadcast>() || op.is::<Scan>() || op.is::<ClusterReduce>() {
             self.same(&tiles);
             return Ok(());
         }

@@ -24,6 +24,7 @@ use anchors::{coalesced, coalesced_with_copies, order, sector_cost};
 use girih_dialects::tile::{
     distribution::{Distribution, Sliced, is_distributed, linear_of, reshaped},
     ops::{
+        cluster_reduce::ClusterReduce,
         kernel::Kernel,
         memory::{Load, Store},
         reduce::Reduce,
@@ -341,7 +342,13 @@ fn needed<'c>(
         let own = graph.layout(v).filter(|l| access.tolerates(*l, warps));
         return own.or_else(|| Some(access.wanted(warps)));
     }
-    let same = [Broadcast::NAME, Scan::NAME, ExtractSlice::NAME, Concat::NAME];
+    let same = [
+        Broadcast::NAME,
+        Scan::NAME,
+        ClusterReduce::NAME,
+        ExtractSlice::NAME,
+        Concat::NAME,
+    ];
     if op.has_trait(Trait::Elementwise) || same.contains(&op.full_name()) {
         return of(&results, 0);
     }

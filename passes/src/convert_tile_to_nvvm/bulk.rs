@@ -51,14 +51,19 @@ fn map_address<'c>(e: &Emit<'c, '_>, t: Type<'c>, values: &[V<'c>]) -> (&'static
     }
 }
 
+/// Where another block of the cluster has what this block has at `pointer`.
+pub(super) fn mapa<'c>(e: &Emit<'c, '_>, pointer: V<'c>, rank: V<'c>) -> V<'c> {
+    let inputs = [e.ptr_to_int(pointer, 32), rank].map(|value| AsmOperand { constraint: "r", value });
+    let text = "mapa.shared::cluster.u32 $0, $1, $2;";
+    let there = e.inline_ptx(text, &[("r", e.i32_type())], &[], &inputs, false)[0];
+    e.int_to_ptr(there, 7)
+}
+
 fn copies(c: &mut Conversion<'_>) {
     lower!(c, Remote, |op, operands, rewriter| {
         let e = Emit::new(rewriter, op.op().location());
         let get = |name| group(op.op(), Remote::DEF, operands, name)[0];
-        let inputs = [e.ptr_to_int(get("source"), 32), get("rank")].map(|value| AsmOperand { constraint: "r", value });
-        let text = "mapa.shared::cluster.u32 $0, $1, $2;";
-        let there = e.inline_ptx(text, &[("r", e.i32_type())], &[], &inputs, false)[0];
-        rewriter.replace(op.op(), &[e.int_to_ptr(there, 7)]);
+        rewriter.replace(op.op(), &[mapa(&e, get("source"), get("rank"))]);
         Ok(())
     });
     lower!(c, BulkLoad, |op, operands, rewriter| {

@@ -1,5 +1,5 @@
 //! Clusters: numbers and the barrier.
-use super::{index::dim, lower};
+use super::{index::dim, kernel::cluster_blocks, lower};
 use girih_dialects::{
     nvvm::Emit,
     tile::ops::cluster::{ClusterArrive, ClusterBlockId, ClusterDim, ClusterId, ClusterRank, ClusterSize, ClusterWait},
@@ -32,7 +32,11 @@ pub fn patterns(c: &mut Conversion<'_>) {
     });
     lower!(c, ClusterId, |op, _, rewriter| {
         let e = Emit::new(rewriter, op.op().location());
-        let number = e.sreg(&format!("clusterid.{}", dim(op.dim())));
+        // Of blocks that work alone, each is a cluster.
+        let number = match cluster_blocks(op.op()) {
+            1 => e.sreg(&format!("ctaid.{}", dim(op.dim()))),
+            _ => e.sreg(&format!("clusterid.{}", dim(op.dim()))),
+        };
         rewriter.replace(op.op(), &[e.to_index(number)]);
         Ok(())
     });

@@ -15,7 +15,7 @@ use girih_ir::{
     conversion::Conversion,
     ext::BlockExt,
     kind::{Kind, SymbolName},
-    melior::ir::attribute::ArrayAttribute,
+    melior::ir::attribute::{ArrayAttribute, DenseI32ArrayAttribute},
     mlir_sys::*,
     op::OpView,
     prelude::*,
@@ -48,6 +48,9 @@ fn attribute_dict<'c>(e: &Emit<'c, '_>, entries: &[(&str, Attribute<'c>)]) -> At
 /// The op that declares the block's dynamic shared memory, and its only kind in the module of lowered bodies.
 const SHARED_OP: &str = "llvm.mlir.global";
 
+/// Where a function says the sizes of its clusters.
+const CLUSTER_ATTR: &str = "nvvm.cluster_dim";
+
 /// Name of the dynamic shared memory in the module that `op` has been moved to.
 pub(super) fn shared_symbol<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<String> {
     let mut at = op;
@@ -57,6 +60,23 @@ pub(super) fn shared_symbol<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<Stri
     let ops = at.region_at(0).entry()?.op_list();
     let declared = ops.iter().find(|o| o.full_name() == SHARED_OP)?;
     declared.attr("sym_name").and_then(SymbolName::from_attribute)
+}
+
+/// Blocks of a cluster of the function that `op` has been moved to.
+pub(super) fn cluster_blocks<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> i64 {
+    let mut at = op;
+    while at.full_name() != "llvm.func" {
+        match at.parent() {
+            Some(outer) => at = outer,
+            None => return 1,
+        }
+    }
+    let sizes = at
+        .attr(CLUSTER_ATTR)
+        .and_then(|a| DenseI32ArrayAttribute::try_from(a).ok());
+    sizes.map_or(1, |s| {
+        (0..s.len()).filter_map(|i| s.element(i).ok()).map(i64::from).product()
+    })
 }
 
 /// Moves every kernel of a module into an entry and a function whose body still has tile types: the conversion that
@@ -206,9 +226,10 @@ fn outline_one<'c>(kernel: Kernel<'c, 'c>, device: BlockRef<'c, 'c>, module_name
         None if takes_registers => attributes.push(("nvvm.minctasm", e.i32_attr(1))),
         None => {}
     }
-    if let Some(c) = kernel.cluster() {
+    // Blocks that work alone are launched as blocks.
+    if let Some(c) = kernel.cluster().filter(|c| c.iter().any(|d| *d != 1)) {
         let c: Vec<i32> = c.iter().map(|d| *d as i32).collect();
-        attributes.push(("nvvm.cluster_dim", e.i32s_attr(&c)));
+        attributes.push((CLUSTER_ATTR, e.i32s_attr(&c)));
     }
     let function = e.op_with_regions("llvm.func", &[], &[], &attributes, vec![Region::new()]);
     unsafe {

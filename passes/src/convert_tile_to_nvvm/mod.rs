@@ -28,6 +28,7 @@
 //! elementwise. *Numbers* stay what they are: no reassociation, no contraction.
 mod bulk;
 mod cluster;
+mod cluster_reduce;
 mod cp_async;
 mod distributed;
 mod elementwise;
@@ -110,6 +111,7 @@ impl Pass for ConvertTileToNvvm {
         bulk::patterns(c);
         cp_async::patterns(c);
         cluster::patterns(c);
+        cluster_reduce::patterns(c);
         wgmma::patterns(c);
         sync::patterns(c);
         roles::patterns(c);

@@ -54,8 +54,8 @@ impl<'c> Combiner<'c> {
         }
         vec![]
     }
-    /// Combines a list pairwise, so that chains stay short.
-    fn fold(&self, e: &Emit<'c, '_>, mut list: Vec<Vec<V<'c>>>) -> Vec<V<'c>> {
+    /// Combines a list in pairs of neighbours, so that chains stay short.
+    pub(super) fn fold(&self, e: &Emit<'c, '_>, mut list: Vec<Vec<V<'c>>>) -> Vec<V<'c>> {
         while list.len() > 1 {
             list = list
                 .chunks(2)

@@ -5,6 +5,7 @@
 //!   %t = memref.transpose %B (i, j) -> (j, i)            argument B, its dimensions exchanged
 //!   %map = tile.tensor_map %t                            a template: dims, strides in bytes, box, swizzle
 //!   %gm = arith.ceildivui %m, %c128                      ceil_div_u(C.size[0], 128)
+//!   %k = tile.cluster_size                               what the kernel says
 //!   tile.grid %gm, %c1, %c1 args(%map)                   the grid, and the maps in this order
 //! ```
 //!
@@ -14,7 +15,11 @@ mod arithmetic;
 mod views;
 
 use super::{
-    ops::{kernel::Grid, tma::MakeTensorMap},
+    ops::{
+        cluster::{ClusterDim, cluster_of},
+        kernel::Grid,
+        tma::MakeTensorMap,
+    },
     types::TensorMapType,
 };
 use arithmetic::{Number, binary};
@@ -229,6 +234,14 @@ fn evaluate<'c: 'a, 'a>(op: OperationRef<'c, 'a>, values: &BTreeMap<usize, Host<
         ("memref.subview", [Host::Memory(view), open @ ..]) => views::subview(op, view, open),
         ("memref.collapse_shape", [Host::Memory(view)]) => views::collapse(op, view),
         ("tile.tensor_map", [Host::Memory(view)]) => map(op, view),
+        ("tile.cluster_size" | "tile.cluster_dim", []) => {
+            let sizes = cluster_of(op).unwrap_or_else(|| vec![1; 3]);
+            let blocks = match op.cast::<ClusterDim>() {
+                Some(one) => sizes.get(one.dim() as usize).copied().unwrap_or(1),
+                None => sizes.iter().product(),
+            };
+            Ok(Host::Number(Expr::Const(blocks)))
+        }
         _ => number(op, &operands),
     };
     match host {

@@ -5,10 +5,18 @@
 //! the ops of `tile.mbarrier`. No block may end while another still uses its shared memory: an arrival and a wait stand
 //! before the end of such a kernel.
 use super::{
-    super::verify::{block_threads, on_device, role_of},
+    super::verify::{block_threads, enclosing, on_device, role_of},
     index::Dim,
+    kernel::{Entry, Kernel},
 };
-use girih_ir::{constraint::INDEX, ext::BlockExt, op, op::OpView, prelude::*};
+use girih_ir::{
+    constraint::INDEX,
+    ext::BlockExt,
+    melior::ir::attribute::IntegerAttribute,
+    op,
+    op::{Fold, OpView},
+    prelude::*,
+};
 
 op! {
     /// Number of this block in its cluster, from 0, x first: `%cluster_ctarank`. It is what `tile.remote` takes and what the
@@ -24,12 +32,17 @@ op! {
         format "attr-dict"
         hooks {
             fn verify(self) -> Res { on_device(self.op()) }
+            fn fold(self, _: &[Option<Attribute<'c>>]) -> Option<Vec<Fold<'c, 'c>>> {
+                let blocks: i64 = cluster_of(self.op())?.iter().product();
+                (blocks == 1).then(|| constant(self.op(), 0))
+            }
             fn result_names(self) -> Vec<(Value<'c, 'c>, String)> { vec![(self.result(), "rank".into())] }
         }
     }
 }
 op! {
-    /// Blocks of the cluster: `%cluster_nctarank`.
+    /// Blocks of the cluster: `%cluster_nctarank`. In a kernel it is known when it is compiled, and launch regions may ask
+    /// for it too.
     ///
     /// ```mlir
     /// %n = tile.cluster_size
@@ -38,7 +51,12 @@ op! {
         results { result: one(INDEX) }
         effects pure
         format "attr-dict"
-        hooks { fn verify(self) -> Res { on_device(self.op()) } }
+        hooks {
+            fn verify(self) -> Res { in_kernel(self.op()) }
+            fn fold(self, _: &[Option<Attribute<'c>>]) -> Option<Vec<Fold<'c, 'c>>> {
+                Some(constant(self.op(), cluster_of(self.op())?.iter().product()))
+            }
+        }
     }
 }
 op! {
@@ -52,11 +70,17 @@ op! {
         attributes { dim: required(Dim) }
         effects pure
         format "$dim attr-dict"
-        hooks { fn verify(self) -> Res { on_device(self.op()) } }
+        hooks {
+            fn verify(self) -> Res { on_device(self.op()) }
+            fn fold(self, _: &[Option<Attribute<'c>>]) -> Option<Vec<Fold<'c, 'c>>> {
+                let blocks = *cluster_of(self.op())?.get(self.dim() as usize)?;
+                (blocks == 1).then(|| constant(self.op(), 0))
+            }
+        }
     }
 }
 op! {
-    /// Blocks of the cluster in one dimension: `%cluster_nctaid`.
+    /// Blocks of the cluster in one dimension: `%cluster_nctaid`. As [`ClusterSize`], it may stand in launch regions.
     ///
     /// ```mlir
     /// %n = tile.cluster_dim x
@@ -66,7 +90,12 @@ op! {
         attributes { dim: required(Dim) }
         effects pure
         format "$dim attr-dict"
-        hooks { fn verify(self) -> Res { on_device(self.op()) } }
+        hooks {
+            fn verify(self) -> Res { in_kernel(self.op()) }
+            fn fold(self, _: &[Option<Attribute<'c>>]) -> Option<Vec<Fold<'c, 'c>>> {
+                Some(constant(self.op(), *cluster_of(self.op())?.get(self.dim() as usize)?))
+            }
+        }
     }
 }
 op! {
@@ -124,9 +153,32 @@ op! {
     }
 }
 
+/// Blocks in x, y, z of the clusters of the kernel around `op`, where a kernel without clusters has clusters of one block;
+/// `None` outside kernels.
+pub fn cluster_of(op: OperationRef<'_, '_>) -> Option<Vec<i64>> {
+    let cluster = match enclosing::<Kernel>(op) {
+        Some((kernel, _)) => kernel.cluster(),
+        None => op.ancestor::<Entry>()?.cluster(),
+    };
+    Some(cluster.unwrap_or_else(|| vec![1; 3]))
+}
+
+/// Kernels know the sizes of their clusters in both regions.
+fn in_kernel<'c>(op: OperationRef<'c, 'c>) -> Res {
+    match cluster_of(op) {
+        Some(_) => Ok(()),
+        None => on_device(op),
+    }
+}
+
+/// The folded result of an op that gives a number.
+fn constant<'c>(op: OperationRef<'c, 'c>, n: i64) -> Vec<Fold<'c, 'c>> {
+    vec![Fold::Constant(IntegerAttribute::new(Type::index(op.ctx()), n).into())]
+}
+
 /// All threads of the cluster take part. In a role that is so only if every other role does the same, which is for the
 /// program to see to; where there is but one role, all threads come by.
-fn all_threads<'c>(op: OperationRef<'c, 'c>) -> Res {
+pub(super) fn all_threads<'c>(op: OperationRef<'c, 'c>) -> Res {
     let mut errors = Errors::default();
     errors.merge(on_device(op));
     if let Some(role) = role_of(op)

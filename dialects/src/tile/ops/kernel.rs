@@ -407,6 +407,8 @@ pub fn is_host_op(name: &str) -> bool {
             | "memref.collapse_shape"
             | "memref.cast"
             | "tile.tensor_map"
+            | "tile.cluster_size"
+            | "tile.cluster_dim"
             | "tile.grid"
     ) || name.starts_with("arith.")
         || name.starts_with("index.")

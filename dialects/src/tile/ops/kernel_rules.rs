@@ -240,7 +240,7 @@ fn launch<'c>(op: OperationRef<'c, 'c>, region: RegionRef<'c, 'c>, errors: &mut 
     let ops = region.entry()?.op_list();
     for host in &ops {
         if !is_host_op(host.full_name()) {
-            errors.op(host, "cannot run on the host; launch takes index arithmetic, memref.dim, views of memrefs (transpose, subview, collapse_shape, cast) and tile.tensor_map");
+            errors.op(host, "cannot run on the host; launch takes index arithmetic, memref.dim, views of memrefs (transpose, subview, collapse_shape, cast), tile.cluster_size and tile.tensor_map");
         }
     }
     let grid = ops.last().and_then(|o| o.cast::<Grid>());

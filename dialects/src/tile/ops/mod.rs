@@ -1,6 +1,7 @@
 //! The dialect's ops, by family.
 pub mod bulk;
 pub mod cluster;
+pub mod cluster_reduce;
 pub mod cp_async;
 pub mod index;
 pub mod kernel;

@@ -42,9 +42,10 @@ op! {
                 let elements: Vec<_> = sources.iter().filter_map(|s| s.r#type().element_type()).collect();
                 combiner(self.op(), self.combiner(), &elements)
             }
-            fn parse(p: &OpParser<'c>) -> Res { parse_with_combiner(p) }
+            fn parse(p: &OpParser<'c>) -> Res { parse_with_combiner(p, true) }
             fn print(self, p: &Printer) {
-                print_with_combiner(p, self.op(), &self.sources(), self.scratch(), self.axis(), self.combiner(), &self.results());
+                let results = self.results();
+                print_with_combiner(p, self.op(), &self.sources(), self.scratch(), self.combiner(), Some((self.axis(), &results)));
             }
         }
     }
@@ -161,8 +162,9 @@ fn list(types: &[Type<'_>]) -> String {
     format!("({})", text.join(", "))
 }
 
-/// `%a, %b (scratch %s : T)? axis N (%x: f32, ...) { ... } attr-dict : types -> types`.
-pub(super) fn parse_with_combiner<'c>(p: &OpParser<'c>) -> Res {
+/// `%a, %b (scratch %s : T)? axis N (%x: f32, ...) { ... } attr-dict : types -> types`. Without `along_axis` there is no axis,
+/// and results have the types of the sources.
+pub(super) fn parse_with_combiner<'c>(p: &OpParser<'c>, along_axis: bool) -> Res {
     let mut sources = vec![p.operand()?];
     while p.optional_token(Token::Comma) {
         sources.push(p.operand()?);
@@ -174,9 +176,11 @@ pub(super) fn parse_with_combiner<'c>(p: &OpParser<'c>) -> Res {
     } else {
         None
     };
-    p.keyword("axis")?;
-    let axis = p.integer()?;
-    p.set_attribute("axis", I64::to_attribute(&axis, p.context()));
+    if along_axis {
+        p.keyword("axis")?;
+        let axis = p.integer()?;
+        p.set_attribute("axis", I64::to_attribute(&axis, p.context()));
+    }
     p.token(Token::LParen)?;
     let mut arguments: Vec<RegionArgument<'c>> = vec![p.argument(true)?];
     while p.optional_token(Token::Comma) {
@@ -193,6 +197,9 @@ pub(super) fn parse_with_combiner<'c>(p: &OpParser<'c>) -> Res {
         }
         let t = p.ty()?;
         p.resolve(source, t)?;
+        if !along_axis {
+            p.add_result(t);
+        }
     }
     let scratches = i32::from(scratch.is_some());
     if let Some((s, t)) = scratch {
@@ -200,6 +207,9 @@ pub(super) fn parse_with_combiner<'c>(p: &OpParser<'c>) -> Res {
     }
     let segments = girih_ir::melior::ir::attribute::DenseI32ArrayAttribute::new(p.context(), &[n as i32, scratches]);
     p.set_attribute("operandSegmentSizes", segments.into());
+    if !along_axis {
+        return Ok(());
+    }
     p.token(Token::Arrow)?;
     p.add_result(p.ty()?);
     while p.optional_token(Token::Comma) {
@@ -208,20 +218,23 @@ pub(super) fn parse_with_combiner<'c>(p: &OpParser<'c>) -> Res {
     Ok(())
 }
 
+/// Prints what [`parse_with_combiner`] reads; `along` is the axis, with the results, where there is one.
 pub(super) fn print_with_combiner<'c>(
     p: &Printer,
     op: OperationRef<'c, 'c>,
     sources: &[Value<'c, 'c>],
     scratch: Option<Value<'c, 'c>>,
-    axis: i64,
     region: RegionRef<'c, 'c>,
-    results: &[Value<'c, 'c>],
+    along: Option<(i64, &[Value<'c, 'c>])>,
 ) {
     p.text(" ").operands(sources.iter().copied());
     if let Some(s) = scratch {
         p.text(" scratch ").operand(s).text(" : ").ty(s.r#type());
     }
-    p.text(format!(" axis {axis} ("));
+    if let Some((axis, _)) = along {
+        p.text(format!(" axis {axis}"));
+    }
+    p.text(" (");
     let arguments = region.entry().map(|b| b.argument_values()).unwrap_or_default();
     for (i, a) in arguments.iter().enumerate() {
         if i > 0 {
@@ -232,5 +245,7 @@ pub(super) fn print_with_combiner<'c>(
     p.text(") ").region(region, false, true);
     p.attr_dict(&op, &["axis", "operandSegmentSizes"]);
     p.text(" : ").types(sources.iter().map(|s| s.r#type()));
-    p.text(" -> ").types(results.iter().map(|r| r.r#type()));
+    if let Some((_, results)) = along {
+        p.text(" -> ").types(results.iter().map(|r| r.r#type()));
+    }
 }

@@ -40,9 +40,10 @@ op! {
                 let elements: Vec<_> = sources.iter().filter_map(|s| s.r#type().element_type()).collect();
                 combiner(self.op(), self.combiner(), &elements)
             }
-            fn parse(p: &OpParser<'c>) -> Res { parse_with_combiner(p) }
+            fn parse(p: &OpParser<'c>) -> Res { parse_with_combiner(p, true) }
             fn print(self, p: &Printer) {
-                print_with_combiner(p, self.op(), &self.sources(), self.scratch(), self.axis(), self.combiner(), &self.results());
+                let results = self.results();
+                print_with_combiner(p, self.op(), &self.sources(), self.scratch(), self.combiner(), Some((self.axis(), &results)));
             }
         }
     }

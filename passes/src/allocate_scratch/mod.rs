@@ -15,15 +15,33 @@
 //! Where a buffer may still be read, in loops and after branches, a `tile.barrier` is put before the op. Tiles that go
 //! through shared memory as a whole share one buffer.
 //!
-//! *Needs* `tile-assign-layouts`. It gives a remark for each change of layout that has bank conflicts left. *Numbers* stay
-//! what they are.
+//! `tile.cluster_reduce` has two buffers of its own, with barriers of the cluster in the same places. A block must not write
+//! to the memory of another that does not run yet: all arrive at the cluster's barrier when the kernel starts, and wait
+//! before the first of these ops. None is needed before the end: a block reads only its own memory, after all have written.
+//!
+//! *Needs* `tile-assign-layouts`. It gives a remark for each change of layout that has bank conflicts left. *Refuses*
+//! `tile.cluster_reduce` where only some threads of a cluster may come, and between an arrival at the cluster's barrier and
+//! its wait. *Numbers* stay what they are.
+mod cluster;
+
 use crate::{
     convert_tile_to_nvvm::scan_bytes,
     layout_conversion::{Plan, plan},
 };
+pub use cluster::cluster_part_bytes;
+use cluster::{cluster_bytes, is_barrier, left_arrived, meet_before, start_together};
 use girih_dialects::tile::{
     distribution::Distribution,
-    ops::{kernel::Kernel, memory::Alloc, reduce::Reduce, scan::Scan, sync::Barrier, value::ConvertLayout},
+    ops::{
+        cluster::{ClusterArrive, ClusterWait},
+        cluster_reduce::ClusterReduce,
+        kernel::Kernel,
+        memory::Alloc,
+        reduce::Reduce,
+        scan::Scan,
+        sync::Barrier,
+        value::ConvertLayout,
+    },
     spaces::Shared,
     verify::element_bits,
 };
@@ -93,20 +111,34 @@ pub fn reduce_part_bytes(source: Type<'_>, axis: usize) -> u64 {
     ((elements << warps) * bits / 8).next_multiple_of(16)
 }
 
-/// Bytes that an op needs, and whether a whole tile goes through them.
-fn need(op: OperationRef<'_, '_>) -> Res<(u64, bool)> {
+/// Who share a scratch buffer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Parts of reductions and scans.
+    Parts,
+    /// Whole tiles.
+    Tile,
+    /// Parts from all blocks of a cluster.
+    Cluster,
+}
+
+/// Bytes that an op needs, and of which kind they are.
+fn need(op: OperationRef<'_, '_>) -> Res<(u64, Kind)> {
     if let Some(reduce) = op.cast::<Reduce>().filter(|r| r.scratch().is_none()) {
-        return Ok((reduce_bytes(reduce), false));
+        return Ok((reduce_bytes(reduce), Kind::Parts));
     }
     if let Some(scan) = op.cast::<Scan>().filter(|r| r.scratch().is_none()) {
-        return Ok((scan_bytes(scan).iter().sum(), false));
+        return Ok((scan_bytes(scan).iter().sum(), Kind::Parts));
+    }
+    if let Some(reduce) = op.cast::<ClusterReduce>().filter(|r| r.scratch().is_none()) {
+        return Ok((cluster_bytes(reduce), Kind::Cluster));
     }
     let Some(convert) = op.cast::<ConvertLayout>().filter(|c| c.scratch().is_none()) else {
-        return Ok((0, false));
+        return Ok((0, Kind::Tile));
     };
     let t = convert.source().r#type();
     let (Some(from), Some(to)) = (Distribution::of(t), Distribution::of(convert.result().r#type())) else {
-        return Ok((0, false));
+        return Ok((0, Kind::Tile));
     };
     match plan(&from, &to, element_bits(t).unwrap_or(8) / 8) {
         Ok(Plan::Shared(trip)) => {
@@ -117,15 +149,22 @@ fn need(op: OperationRef<'_, '_>) -> Res<(u64, bool)> {
                 );
                 drop(Diag::remark(&op, m));
             }
-            Ok((trip.bytes, true))
+            Ok((trip.bytes, Kind::Tile))
         }
-        Ok(_) => Ok((0, false)),
+        Ok(_) => Ok((0, Kind::Tile)),
         Err(error) => Diag::op(&op, format!("cannot be done: {error}")).report(),
     }
 }
 
-/// Buffers: two for parts of reductions, which take turns, and one for whole tiles.
-const BUFFERS: usize = 3;
+/// Buffers: two for parts of reductions, which take turns, one for whole tiles, and two for parts from all blocks of a
+/// cluster, which take turns.
+const BUFFERS: usize = 5;
+/// Of these, those that only the block itself reads and writes.
+const OWN: std::ops::Range<usize> = 0..3;
+/// The buffer of whole tiles.
+const TILE: usize = 2;
+/// The first of those for a cluster.
+const CLUSTER: usize = 3;
 
 /// An op with the buffer that it uses.
 struct User<'c> {
@@ -140,8 +179,11 @@ fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
     let mut users: Vec<User> = vec![];
     let mut state = State {
         turn: 0,
+        cluster_turn: 0,
         read: [false; BUFFERS],
+        arrived: None,
     };
+    let own_barriers = kernel.op().nested_ops().iter().any(is_barrier);
     for block in &blocks {
         // Other blocks may come from anywhere.
         if blocks.len() > 1 {
@@ -151,6 +193,10 @@ fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
     }
     if users.is_empty() {
         return Ok(());
+    }
+    let between_blocks: Vec<_> = users.iter().filter(|u| u.buffer >= CLUSTER).map(|u| u.op).collect();
+    if !between_blocks.is_empty() {
+        start_together(kernel, &between_blocks, own_barriers);
     }
     let Some(first) = entry.op_list().first().copied() else {
         return Ok(());
@@ -216,6 +262,18 @@ fn add_scratch<'c>(op: OperationRef<'c, 'c>, scratch: Value<'c, 'c>) {
             scan.axis(),
             region,
         ))
+    } else if let Some(reduce) = op.cast::<ClusterReduce>() {
+        let region = Region::new();
+        // SAFETY: as above.
+        unsafe { mlirRegionTakeBody(region.to_raw(), reduce.combiner().to_raw()) };
+        let types = op.result_types();
+        at.insert(ClusterReduce::build(
+            op.location(),
+            &types,
+            &reduce.sources(),
+            Some(scratch),
+            region,
+        ))
     } else if let Some(convert) = op.cast::<ConvertLayout>() {
         at.insert(ConvertLayout::build(
             op.location(),
@@ -234,43 +292,74 @@ fn add_scratch<'c>(op: OperationRef<'c, 'c>, scratch: Value<'c, 'c>) {
 
 /// Where a walk through a kernel is.
 #[derive(Clone, Copy)]
-struct State {
+struct State<'c> {
     /// Which buffer is next.
     turn: usize,
+    /// Which buffer of those for a cluster is next.
+    cluster_turn: usize,
     /// Whether some thread may still read a buffer.
     read: [bool; BUFFERS],
+    /// An arrival of the program's at the barrier of the cluster that may not have been waited for.
+    arrived: Option<OperationRef<'c, 'c>>,
+}
+
+impl<'c> State<'c> {
+    /// All threads of the block meet.
+    fn meet(&mut self) {
+        self.read[OWN].fill(false);
+    }
 }
 
 fn walk<'c>(
     block: BlockRef<'c, 'c>,
-    state: &mut State,
+    state: &mut State<'c>,
     bytes: &mut [u64; BUFFERS],
     users: &mut Vec<User<'c>>,
     cx: &PassContext<'c>,
 ) -> Res {
     for op in block.op_list() {
         if op.cast::<Barrier>().is_some_and(|b| b.id().is_none()) {
-            state.read = [false; BUFFERS];
+            state.meet();
             continue;
         }
-        let (n, whole) = need(op)?;
+        if op.is::<ClusterArrive>() {
+            state.arrived = Some(op);
+        } else if op.is::<ClusterWait>() {
+            state.arrived = None;
+        }
+        let (n, kind) = need(op)?;
         if n > 0 {
-            let buffer = if whole { 2 } else { state.turn };
+            let buffer = match kind {
+                Kind::Parts => state.turn,
+                Kind::Tile => TILE,
+                Kind::Cluster => CLUSTER + state.cluster_turn,
+            };
+            if kind == Kind::Cluster {
+                cluster::check(op, state.arrived)?;
+            }
             if state.read[buffer] {
-                Before(op).insert(Barrier::build(op.location(), None, None));
+                match kind {
+                    Kind::Cluster => meet_before(op),
+                    _ => drop(Before(op).insert(Barrier::build(op.location(), None, None))),
+                }
                 cx.count(0, 1);
             }
             // The barrier inside the op comes after all reads of the others.
-            state.read = [false; BUFFERS];
-            state.read[buffer] = true;
-            if !whole {
-                state.turn = 1 - state.turn;
+            state.meet();
+            match kind {
+                Kind::Parts => state.turn = 1 - state.turn,
+                Kind::Tile => {}
+                Kind::Cluster => {
+                    state.read[CLUSTER..].fill(false);
+                    state.cluster_turn = 1 - state.cluster_turn;
+                }
             }
+            state.read[buffer] = true;
             bytes[buffer] = bytes[buffer].max(n);
             users.push(User { op, buffer });
             continue;
         }
-        if op.is::<Reduce>() || op.is::<Scan>() || op.region_count() == 0 {
+        if op.is::<Reduce>() || op.is::<Scan>() || op.is::<ClusterReduce>() || op.region_count() == 0 {
             continue;
         }
         let is_loop = op.full_name() != "scf.if";
@@ -278,12 +367,19 @@ fn walk<'c>(
         for region in 0..op.region_count() {
             let mut inner = *state;
             if is_loop {
-                inner.read = [true; BUFFERS];
+                inner.read[OWN].fill(true);
+                let between_blocks = op.nested_ops().iter().any(|inner| inner.is::<ClusterReduce>());
+                inner.read[CLUSTER..]
+                    .iter_mut()
+                    .for_each(|read| *read |= between_blocks);
+                inner.arrived = inner.arrived.or(left_arrived(op));
             }
             for inner_block in op.region_at(region).block_list() {
                 walk(inner_block, &mut inner, bytes, users, cx)?;
             }
             after.turn = inner.turn;
+            after.cluster_turn = inner.cluster_turn;
+            after.arrived = after.arrived.or(inner.arrived);
             after.read.iter_mut().zip(inner.read).for_each(|(a, b)| *a |= b);
         }
         *state = after;

@@ -1,0 +1,69 @@
+//! Whether a number is the same in all threads of a cluster.
+use girih_dialects::tile::ops::{
+    cluster::{ClusterDim, ClusterId, ClusterSize},
+    index::GridDim,
+    kernel::Kernel,
+    value::IsAligned,
+};
+use girih_ir::{op::OpView, prelude::*};
+use std::collections::BTreeSet;
+
+/// What makes a number differ between threads of a cluster, or may; `None` for one that is the same in all of them.
+/// Arguments of the kernel, sizes and constants are, and what is computed from them; loaded numbers are not known to be.
+pub fn difference<'c>(v: Value<'c, 'c>) -> Option<OperationRef<'c, 'c>> {
+    search(v, &mut BTreeSet::new())
+}
+
+fn search<'c>(v: Value<'c, 'c>, seen: &mut BTreeSet<usize>) -> Option<OperationRef<'c, 'c>> {
+    if !seen.insert(v.to_raw().ptr as usize) {
+        return None;
+    }
+    let Some(op) = v.defining_op() else {
+        return match v.argument_of() {
+            Some((op, _)) if op.is::<Kernel>() => None,
+            // A loop's counter, which its bounds and its step decide.
+            Some((op, 0)) if op.full_name() == "scf.for" => {
+                op.operand_values().into_iter().take(3).find_map(|o| search(o, seen))
+            }
+            Some((op, _)) => Some(op),
+            None => None,
+        };
+    };
+    let known = [
+        ClusterId::NAME,
+        ClusterSize::NAME,
+        ClusterDim::NAME,
+        GridDim::NAME,
+        IsAligned::NAME,
+        "memref.dim",
+    ];
+    let computed = matches!(op.dialect_name(), "arith" | "index" | "math") && op.region_count() == 0;
+    if known.contains(&op.full_name()) || computed {
+        return op.operand_values().into_iter().find_map(|o| search(o, seen));
+    }
+    Some(op)
+}
+
+/// What decides whether all threads of a cluster come to `op` together, and may decide otherwise for some: an op around `op`,
+/// with what makes its condition differ.
+pub fn divergence<'c>(op: OperationRef<'c, 'c>) -> Option<(OperationRef<'c, 'c>, OperationRef<'c, 'c>)> {
+    let mut at = op;
+    while let Some(outer) = at.parent().filter(|o| !o.is::<Kernel>()) {
+        let decides = match outer.full_name() {
+            "scf.if" => outer.operand_values().into_iter().take(1).collect(),
+            "scf.for" => outer.operand_values().into_iter().take(3).collect(),
+            _ => vec![],
+        };
+        let known = matches!(outer.full_name(), "scf.if" | "scf.for");
+        let found = if known {
+            decides.into_iter().find_map(difference)
+        } else {
+            Some(outer)
+        };
+        if let Some(found) = found {
+            return Some((outer, found));
+        }
+        at = outer;
+    }
+    None
+}

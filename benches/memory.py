@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Kernels at the speed of memory: girih against torch and a plain copy in one process, on one GPU.
+"""Kernels at the speed of memory: girih against Triton, torch and a plain copy in one process, on one GPU.
 
     python3 benches/memory.py generate DIR --girih target/debug/girih     # anywhere: examples/*.mlir in the sizes below, as PTX
     python3 benches/memory.py run DIR --out memory                        # on the GPU machine; writes memory.json, memory.md
 
-Every case is first checked against torch in float64, on the shape that is measured and on odd ones. Then girih, torch
-and a copy of as many bytes are launched in turn, order alternating, the L2 cache emptied before each launch; the figures are
-medians, and only ratios of one run mean anything.
+Every case is first checked against torch in float64, on the shape that is measured and, for girih, on odd ones. Then all
+variants of girih, eight configurations of Triton (`triton_kernels.py`), torch and a copy of as many bytes are launched in
+turn, order alternating, the L2 cache emptied before each launch; the figures are medians, the best variant counts for each
+side, and only ratios of one run mean anything. Without Triton its columns stay empty.
 """
 
 import argparse
@@ -26,36 +27,39 @@ except ImportError as error:  # `generate` does without
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# example, rows and columns of its tile, threads of a block
+# example, rows and columns of its tile, threads of a block, blocks of a cluster that share a row
+SHORT = [(4, 1024, 128, 1), (2, 1024, 128, 1), (1, 1024, 128, 1)]
+WHOLE = [(1, 8192, 256, 1), (1, 8192, 512, 1)]
+SPLIT = [
+    *[(1, 16384, threads, 4) for threads in (128, 256, 512)],
+    *[(1, 8192, threads, 8) for threads in (128, 256, 512)],
+    (1, 32768, 1024, 2),
+]
 VARIANTS = {
-    "softmax": [(1, 8192, 256), (1, 8192, 512), (4, 1024, 128), (2, 1024, 128), (1, 1024, 128)],
-    "rmsnorm": [(1, 8192, 256), (1, 8192, 512), (4, 1024, 128), (2, 1024, 128), (1, 1024, 128)],
-    "layernorm": [(1, 8192, 256), (1, 8192, 512)],
-    "row_sum": [(1, 8192, 256), (1, 8192, 512), (1, 4096, 256), (1, 16384, 512)],
-    "col_sum": [(128, 64, 256), (256, 64, 256), (256, 64, 512), (128, 128, 256)],
-    "transpose": [(64, 64, 256), (64, 64, 128), (64, 128, 256), (128, 64, 256), (128, 128, 512)],
+    "softmax": [*SHORT, *WHOLE, *SPLIT],
+    "rmsnorm": [*SHORT, *WHOLE, *SPLIT],
+    "layernorm": [*SHORT, *WHOLE, *SPLIT],
+    "row_sum": [(1, 8192, 256, 1), (1, 8192, 512, 1), (1, 4096, 256, 1), (1, 16384, 512, 1)],
+    "col_sum": [(128, 64, 256, 1), (256, 64, 256, 1), (256, 64, 512, 1), (128, 128, 256, 1)],
+    "transpose": [(64, 64, 256, 1), (64, 64, 128, 1), (64, 128, 256, 1), (128, 64, 256, 1), (128, 128, 512, 1)],
 }
-# example, shape, variants that may run it (rows and columns of the tile)
+# example, shape, variants that run it
 CASES = [
-    ("softmax", (32768, 8192), [(1, 8192)]),
-    ("softmax", (65536, 1024), [(4, 1024), (2, 1024), (1, 1024)]),
-    ("softmax", (4096, 65536), [(1, 8192)]),
-    ("rmsnorm", (32768, 8192), [(1, 8192)]),
-    ("rmsnorm", (65536, 1024), [(4, 1024), (2, 1024), (1, 1024)]),
-    ("rmsnorm", (4096, 65536), [(1, 8192)]),
-    ("layernorm", (32768, 8192), [(1, 8192)]),
-    ("row_sum", (16384, 16384), [(1, 8192), (1, 4096), (1, 16384)]),
-    ("col_sum", (16384, 16384), [(128, 64), (256, 64), (128, 128)]),
-    ("transpose", (16384, 16384), [(64, 64), (64, 128), (128, 64), (128, 128)]),
+    *[
+        (name, shape, variants)
+        for name in ("softmax", "rmsnorm", "layernorm")
+        for shape, variants in [((32768, 8192), WHOLE), ((65536, 1024), SHORT), ((4096, 65536), [*WHOLE[:1], *SPLIT])]
+    ],
+    *[(name, (16384, 16384), VARIANTS[name]) for name in ("row_sum", "col_sum", "transpose")],
 ]
 # Rows that are no multiple of 16 bytes, and sizes that no tile divides.
-ODD = [(1, 1), (3, 7), (127, 1000), (130, 1001)]
+ODD = [(1, 1), (3, 7), (127, 1000), (130, 1001), (3, 70001)]
 EPS = 1e-5
 
 
-def specialise(name, text, rows, columns, threads):
+def specialise(name, text, rows, columns, threads, cluster):
     """An example's text with another tile: its own is 1 x 8192 with 256 threads, unless it says otherwise."""
-    text = text.replace("threads(256)", f"threads({threads})")
+    text = text.replace("threads(256)", f"threads({threads})").replace("cluster(1, 1, 1)", f"cluster({cluster}, 1, 1)")
     if name == "transpose":
         text = text.replace("%tile_rows = arith.constant 64", f"%tile_rows = arith.constant {rows}")
         text = text.replace("%tile_columns = arith.constant 64", f"%tile_columns = arith.constant {columns}")
@@ -68,9 +72,9 @@ def specialise(name, text, rows, columns, threads):
         return text.replace("tensor<128x64x", f"tensor<{rows}x{columns}x")
     lines = []
     for line in text.splitlines(keepends=True):
-        if "%weight_row = " in line:
+        if "%weight_row = " in line or "%bias_row = " in line:
             line = line.replace("8192", str(columns))
-        elif "%weights = tile.broadcast" in line:
+        elif "%weights = tile.broadcast" in line or "%biases = tile.broadcast" in line:
             line = re.sub(r"-> tensor<1x8192", f"-> tensor<{rows}x{columns}", line.replace("tensor<1x8192xf32> ->", f"tensor<1x{columns}xf32> ->"))
         elif not line.startswith("//"):
             line = line.replace("tensor<1x8192x", f"tensor<{rows}x{columns}x").replace("tensor<1x1x", f"tensor<{rows}x1x")
@@ -81,13 +85,18 @@ def specialise(name, text, rows, columns, threads):
     return "".join(lines)
 
 
+def stem_of(name, variant):
+    rows, columns, threads, cluster = variant
+    return f"{name}-{rows}x{columns}-{threads}" + (f"-c{cluster}" if cluster > 1 else "")
+
+
 def generate(folder, girih):
     folder.mkdir(parents=True, exist_ok=True)
     for name, variants in VARIANTS.items():
         text = (ROOT / "examples" / f"{name}.mlir").read_text()
-        for rows, columns, threads in variants:
-            stem = folder / f"{name}-{rows}x{columns}-{threads}"
-            stem.with_suffix(".mlir").write_text(specialise(name, text, rows, columns, threads))
+        for variant in variants:
+            stem = folder / stem_of(name, variant)
+            stem.with_suffix(".mlir").write_text(specialise(name, text, *variant))
             subprocess.run([girih, "compile", stem.with_suffix(".mlir"), "-o", stem.with_suffix(".ptx")], check=True, stderr=subprocess.DEVNULL)
     return 0
 
@@ -173,6 +182,11 @@ def run(folder, seconds, out_prefix):
     from gemm import Timer
     from girih import Library, Program
 
+    try:
+        import triton_kernels as peers
+    except ImportError as error:
+        peers = None
+        print(f"without Triton: {error}")
     torch.zeros(1, device="cuda")
     library, timer = Library(), Timer()
     stream = torch.cuda.current_stream().cuda_stream
@@ -189,46 +203,78 @@ def run(folder, seconds, out_prefix):
             if text := problem(name, args, out):
                 wrong += 1
                 print(f"WRONG {path.stem} {shape}: {text}")
-    for name, shape, tiles in CASES:
+    for name, shape, variants in CASES:
         args, out = inputs(name, shape), output(name, shape)
         bytes_moved = moved_bytes(args, out)
-        half = bytes_moved // 2
-        source = torch.empty(half, dtype=torch.uint8, device="cuda")
+        source = torch.empty(bytes_moved // 2, dtype=torch.uint8, device="cuda")
         target = torch.empty_like(source)
-        stems, launches = [], []
-        for stem, kernel in kernels.items():
-            if stem.split("-")[0] == name and tuple(map(int, stem.split("-")[1].split("x"))) in tiles:
-                launch = kernel.bind(*arguments(name, args, out))
-                out.fill_(math.nan)
-                launch(stream)
+        sides = {"girih": {}, "triton": {}}
+        stems = [stem_of(name, variant) for variant in variants]
+        bound = {stem: kernels[stem].bind(*arguments(name, args, out)) for stem in stems if stem in kernels}
+        candidates = [("girih", stem, lambda launch=launch: launch(stream)) for stem, launch in bound.items()]
+        if peers:
+            candidates += [("triton", text, launch) for text, launch in peers.configurations(name, args, out)]
+        for side, text, launch in candidates:
+            out.fill_(math.nan)
+            try:
+                launch()
                 torch.cuda.synchronize()
-                if text := problem(name, args, out):
-                    wrong += 1
-                    print(f"WRONG {stem} {shape}: {text}")
-                    continue
-                stems.append(stem)
-                launches.append(lambda launch=launch: launch(stream))
-        everything = [*launches, lambda: reference(name, args, torch.bfloat16), lambda: target.copy_(source)]
-        times = [statistics.median(t) for t in timer.interleave(everything, seconds)]
-        rate = [bytes_moved / t * 1e-12 for t in times]
-        row = {"case": name, "shape": f"{shape[0]}x{shape[1]}", "torch": rate[-2], "copy": rate[-1]}
-        row["girih"] = dict(zip(stems, rate))
-        best = max(row["girih"].items(), key=lambda item: item[1], default=("none", 0.0))
-        row |= {"best": best[0], "best_rate": best[1], "of_copy": best[1] / rate[-1], "of_torch": best[1] / rate[-2]}
+            except Exception as error:  # a configuration of Triton's that this GPU has no room for
+                if side == "girih" or "out of resource" not in str(error).lower():
+                    raise
+                print(f"left out: {name} {shape}: {side} {text}: {error}")
+                continue
+            if wrong_by := problem(name, args, out):
+                wrong += 1
+                print(f"WRONG {name} {shape}: {side} {text}: {wrong_by}")
+                continue
+            sides[side][text] = launch
+        launches = [*sides["girih"].values(), *sides["triton"].values()]
+        launches += [lambda: reference(name, args, torch.bfloat16), lambda: target.copy_(source)]
+        times = [statistics.median(t) for t in timer.interleave(launches, seconds)]
+        rates = iter([bytes_moved / t * 1e-12 for t in times])
+        row = {"case": name, "shape": f"{shape[0]}x{shape[1]}"}
+        for side, found in sides.items():
+            row[side] = {text: next(rates) for text in found}
+            row[f"{side}_best"], row[f"{side}_rate"] = max(row[side].items(), key=lambda item: item[1], default=("none", 0.0))
+        row["torch"], row["copy"] = next(rates), next(rates)
+        others = {"triton": row["triton_rate"], "torch": row["torch"], "copy": row["copy"]}
+        others["best"] = max(row["triton_rate"], row["torch"])
+        row |= {f"of_{other}": row["girih_rate"] / rate if rate else None for other, rate in others.items()}
         rows.append(row)
         print(json.dumps(row), flush=True)
-        del args, out, source, target
-    lines = [f"{torch.cuda.get_device_name(0)}, torch {torch.__version__}; TB/s of bytes read and written once.", ""]
-    lines += ["| kernel | shape | girih | tile and threads | torch | copy | girih/copy |", "|---|---|---|---|---|---|---|"]
-    for row in rows:
-        tile = row["best"].partition("-")[2]
-        lines.append(f"| {row['case']} | {row['shape']} | {row['best_rate']:.2f} | {tile} | {row['torch']:.2f} | {row['copy']:.2f} | {row['of_copy']:.3f} |")
-    table = "\n".join(lines) + "\n"
+        del args, out, source, target, bound, candidates, sides, launches
+    compared = f"torch {torch.__version__}" + (f", Triton {peers.triton.__version__}" if peers else ", no Triton")
+    table = markdown(rows, f"{torch.cuda.get_device_name(0)}, {compared}; TB/s of bytes read and written once.")
     print(table)
     if out_prefix:
         out_prefix.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n")
         out_prefix.with_suffix(".md").write_text(table)
     return 1 if wrong else 0
+
+
+RATIOS = ("triton", "torch", "best", "copy")
+
+
+def markdown(rows, header):
+    """The table, and for each ratio its geometric mean and its least."""
+    lines = [header, ""]
+    lines += ["| kernel | shape | girih | variant | Triton | configuration | torch | copy | girih/Triton | girih/torch | girih/best | girih/copy |"]
+    lines += ["|" + "---|" * 12]
+    ratio = lambda value: "" if value is None else f"{value:.3f}"
+    for row in rows:
+        cells = [row["case"], row["shape"], f"{row['girih_rate']:.2f}", row["girih_best"].partition("-")[2]]
+        cells += [f"{row['triton_rate']:.2f}", row["triton_best"]] if row["triton"] else ["", ""]
+        cells += [f"{row['torch']:.2f}", f"{row['copy']:.2f}", *(ratio(row[f"of_{other}"]) for other in RATIOS)]
+        lines.append("| " + " | ".join(cells) + " |")
+    lines += ["", "| girih against | geometric mean | least |", "|---|---|---|"]
+    for other in RATIOS:
+        values = [row[f"of_{other}"] for row in rows if row[f"of_{other}"]]
+        if values:
+            least = min((row for row in rows if row[f"of_{other}"]), key=lambda row: row[f"of_{other}"])
+            mean = math.exp(statistics.fmean(map(math.log, values)))
+            lines.append(f"| {other} | {mean:.3f} | {least[f'of_{other}']:.3f} ({least['case']} {least['shape']}) |")
+    return "\n".join(lines) + "\n"
 
 
 def main():

@@ -333,6 +333,18 @@ fn a_peer_that_may_have_exited_is_not_read() {
 }
 
 #[test]
+fn a_peer_that_may_not_run_yet_is_not_written() {
+    let meet = "barrier.cluster.arrive; barrier.cluster.wait; ";
+    let body = "mov.u32 %r7, %cluster_ctarank; xor.b32 %r7, %r7, 1; mapa.shared::cluster.u32 %r8, %r1, %r7; \
+                st.shared::cluster.u32 [%r8], 7; barrier.cluster.arrive; barrier.cluster.wait; ld.shared.u32 %r9, [%r1]; ";
+    let found = finds(body, PAIR, Kind::UnstartedPeer, &["st.shared::cluster"]);
+    assert!(found.remedy.contains("barrier.cluster.arrive.relaxed"), "{found:#?}");
+    clean(&format!("{meet}{body}"), PAIR);
+    // That all have come is enough.
+    clean(&format!("{}{body}", meet.replace("arrive", "arrive.relaxed")), PAIR);
+}
+
+#[test]
 fn an_initialised_mbarrier_is_told_to_the_cluster() {
     let body = |between: &str| {
         format!(

@@ -47,19 +47,24 @@ func.func private @clusters(%bar: !bar, %n: i32, %p: i1) {
 }
 
 // CHECK-LABEL: @reductions
-// CHECK-SAME: %[[X:.*]]: tensor<4xf32>, %[[I:.*]]: tensor<4xi32>, %[[S:.*]]: memref<64xi8, #tile.shared>
-func.func private @reductions(%x: tensor<4xf32>, %i: tensor<4xi32>, %s: memref<64xi8, #tile.shared>) {
+// CHECK-SAME: %[[X:.*]]: tensor<4xf32>, %[[I:.*]]: tensor<4xi32>, %[[S:.*]]: memref<64xi8, #tile.shared>, %[[M:.*]]: memref<!tile.mbarrier, #tile.shared>
+func.func private @reductions(%x: tensor<4xf32>, %i: tensor<4xi32>, %s: memref<64xi8, #tile.shared>, %m: !bar) {
   // CHECK-NEXT: tile.cluster_reduce %[[X]] (%{{.*}}: f32, %{{.*}}: f32) {
   // CHECK: } : tensor<4xf32>{{$}}
   %a = tile.cluster_reduce %x (%p: f32, %q: f32) {
-    %m = arith.maximumf %p, %q : f32
-    tile.yield %m : f32
+    %l = arith.maximumf %p, %q : f32
+    tile.yield %l : f32
   } : tensor<4xf32>
   // CHECK-NEXT: tile.cluster_reduce %[[X]], %[[I]] scratch %[[S]] : memref<64xi8, #tile.shared> (%{{.*}}: f32, %{{.*}}: i32, %{{.*}}: f32, %{{.*}}: i32) {
   // CHECK: } : tensor<4xf32>, tensor<4xi32>{{$}}
   %b, %c = tile.cluster_reduce %x, %i scratch %s : memref<64xi8, #tile.shared> (%p: f32, %j: i32, %q: f32, %k: i32) {
     tile.yield %p, %j : f32, i32
   } : tensor<4xf32>, tensor<4xi32>
+  // CHECK-NEXT: tile.cluster_reduce %[[X]] scratch %[[S]] : memref<64xi8, #tile.shared> barrier %[[M]] : memref<!tile.mbarrier, #tile.shared> (
+  // CHECK: } : tensor<4xf32>{{$}}
+  %d = tile.cluster_reduce %x scratch %s : memref<64xi8, #tile.shared> barrier %m : !bar (%p: f32, %q: f32) {
+    tile.yield %p : f32
+  } : tensor<4xf32>
   return
 }
 

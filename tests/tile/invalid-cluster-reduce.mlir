@@ -34,7 +34,7 @@ tile.kernel @k() threads(64) cluster(2, 1, 1) launch {
 
 func.func private @types(%x: tensor<8xf32>) {
   // expected-error@below {{combines tiles of type tensor<8xf32> to tensor<4xf32>; the types must be the same}}
-  %y = "tile.cluster_reduce"(%x) <{operandSegmentSizes = array<i32: 1, 0>}> ({
+  %y = "tile.cluster_reduce"(%x) <{operandSegmentSizes = array<i32: 1, 0, 0>}> ({
   ^bb0(%a: f32, %b: f32):
     tile.yield %a : f32
   }) : (tensor<8xf32>) -> tensor<4xf32>
@@ -55,7 +55,7 @@ func.func private @shapes(%x: tensor<8xf32>, %y: tensor<4xf32>) {
 
 func.func private @count(%x: tensor<8xf32>) {
   // expected-error@below {{combines 1 tiles to 2; one result for each source}}
-  %y:2 = "tile.cluster_reduce"(%x) <{operandSegmentSizes = array<i32: 1, 0>}> ({
+  %y:2 = "tile.cluster_reduce"(%x) <{operandSegmentSizes = array<i32: 1, 0, 0>}> ({
   ^bb0(%a: f32, %b: f32):
     tile.yield %a : f32
   }) : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)

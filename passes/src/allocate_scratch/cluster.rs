@@ -1,14 +1,21 @@
 //! What ops that move data between blocks of a cluster need: bytes, a start that all blocks have come to, and control flow
 //! that takes all threads to them together.
 use crate::uniform::divergence;
-use girih_dialects::tile::{
-    distribution::Distribution,
-    ops::{
-        cluster::{ClusterArrive, ClusterWait, cluster_of},
-        cluster_reduce::ClusterReduce,
-        kernel::Kernel,
+use girih_dialects::{
+    nvvm::{Cmp, Emit},
+    tile::{
+        distribution::Distribution,
+        ops::{
+            cluster::{ClusterArrive, ClusterWait, cluster_of},
+            cluster_reduce::ClusterReduce,
+            index::ThreadId,
+            kernel::Kernel,
+            mbarrier::Init,
+            memory::Alloc,
+            sync::{Fence, FenceKind},
+        },
+        verify::{element_bits, enclosing},
     },
-    verify::{element_bits, enclosing},
 };
 use girih_ir::{
     ext::BlockExt,
@@ -16,10 +23,15 @@ use girih_ir::{
     rewrite::{Before, Builder},
 };
 
+/// Bytes that a number of a tile takes on its way to another block.
+pub fn word_bytes(tile: Type<'_>) -> u64 {
+    (element_bits(tile).unwrap_or(8) / 8).max(4)
+}
+
 /// Bytes for one source of a reduction over a cluster: the part of each block for each element.
 pub fn cluster_part_bytes(source: Type<'_>, blocks: u64) -> u64 {
     let elements: u64 = source.shape().unwrap_or_default().iter().map(|s| *s as u64).product();
-    (elements * blocks * element_bits(source).unwrap_or(8) / 8).next_multiple_of(16)
+    (elements * blocks * word_bytes(source)).next_multiple_of(16)
 }
 
 /// Bytes of scratch that a reduction over a cluster needs; 0 for blocks that work alone.
@@ -75,29 +87,62 @@ pub fn is_barrier(op: &OperationRef<'_, '_>) -> bool {
 
 /// A barrier of the cluster before `op`.
 pub fn meet_before<'c>(op: OperationRef<'c, 'c>) {
-    arrive_before(op);
+    arrive_before(op, false);
     wait_before(op);
 }
-fn arrive_before<'c>(op: OperationRef<'c, 'c>) {
-    Before(op).insert(ClusterArrive::build(op.location(), false, true));
+fn arrive_before<'c>(op: OperationRef<'c, 'c>, relaxed: bool) {
+    Before(op).insert(ClusterArrive::build(op.location(), relaxed, true));
 }
 fn wait_before<'c>(op: OperationRef<'c, 'c>) {
     Before(op).insert(ClusterWait::build(op.location(), true));
 }
 
-/// No block writes to another's memory before that block runs: all arrive when the kernel starts, and wait before the first op
+/// No block writes to another's memory before that block runs: all arrive when the kernel starts, with nothing to tell, and wait before the first op
 /// of `ops` that a thread comes to, so that loads are under way meanwhile; at once where the program has barriers of its own.
-pub fn start_together<'c>(kernel: Kernel<'c, 'c>, ops: &[OperationRef<'c, 'c>], own_barriers: bool) {
-    let Some(entry) = kernel.body().entry() else { return };
-    let Some(first) = entry.op_list().first().copied() else {
-        return;
+/// By then `barriers` mbarriers are ready, which are returned.
+pub fn start_together<'c>(
+    kernel: Kernel<'c, 'c>,
+    ops: &[OperationRef<'c, 'c>],
+    barriers: usize,
+    own_barriers: bool,
+) -> Vec<Value<'c, 'c>> {
+    let Some(entry) = kernel.body().entry() else {
+        return vec![];
     };
-    arrive_before(first);
+    let Some(first) = entry.op_list().first().copied() else {
+        return vec![];
+    };
+    let made = make_barriers(first, barriers);
+    arrive_before(first, true);
     if own_barriers {
         wait_before(first);
     } else {
         wait_in(entry, ops);
     }
+    made
+}
+
+/// mbarriers for one phase each, which one thread completes with its bytes.
+fn make_barriers<'c>(first: OperationRef<'c, 'c>, barriers: usize) -> Vec<Value<'c, 'c>> {
+    if barriers == 0 {
+        return vec![];
+    }
+    let at = Before(first);
+    let e = Emit::new(&at, first.location());
+    let t = Type::parse(e.context(), "memref<!tile.mbarrier, #tile.shared>").expect("a type of this code");
+    let made: Vec<_> = (0..barriers)
+        .map(|_| e.insert(Alloc::build(e.loc(), t, None)).result0())
+        .collect();
+    let thread = e.insert(ThreadId::build(e.loc(), e.index_type())).result0();
+    let one_thread = e.cmp(Cmp::Eq, thread, e.index(0));
+    e.if_then(one_thread, |e| {
+        let one = e.c32(1);
+        for barrier in &made {
+            e.insert(Init::build(e.loc(), *barrier, &[], one));
+        }
+    });
+    e.insert(Fence::build(e.loc(), FenceKind::MbarrierInit));
+    made
 }
 
 /// Puts the wait as late as can be on every way through a block.

@@ -15,9 +15,11 @@
 //! Where a buffer may still be read, in loops and after branches, a `tile.barrier` is put before the op. Tiles that go
 //! through shared memory as a whole share one buffer.
 //!
-//! `tile.cluster_reduce` has two buffers of its own, with barriers of the cluster in the same places. A block must not write
-//! to the memory of another that does not run yet: all arrive at the cluster's barrier when the kernel starts, and wait
-//! before the first of these ops. None is needed before the end: a block reads only its own memory, after all have written.
+//! `tile.cluster_reduce` has buffers of its own. Outside loops each has one, with an mbarrier that serves one phase, so that
+//! nothing is awaited but the parts of all blocks; those that exclude each other share it. In loops two buffers take turns,
+//! with barriers of the cluster where those of a block would stand. A block must not write to the memory of another that
+//! does not run yet: all arrive at the cluster's barrier when the kernel starts, and wait before the first of these ops.
+//! None is needed before the end: a block reads only its own memory, after all have written.
 //!
 //! *Needs* `tile-assign-layouts`. It gives a remark for each change of layout that has bank conflicts left. *Refuses*
 //! `tile.cluster_reduce` where only some threads of a cluster may come, and between an arrival at the cluster's barrier and
@@ -28,8 +30,8 @@ use crate::{
     convert_tile_to_nvvm::scan_bytes,
     layout_conversion::{Plan, plan},
 };
-pub use cluster::cluster_part_bytes;
 use cluster::{cluster_bytes, is_barrier, left_arrived, meet_before, start_together};
+pub use cluster::{cluster_part_bytes, word_bytes};
 use girih_dialects::tile::{
     distribution::Distribution,
     ops::{
@@ -156,8 +158,8 @@ fn need(op: OperationRef<'_, '_>) -> Res<(u64, Kind)> {
     }
 }
 
-/// Buffers: two for parts of reductions, which take turns, one for whole tiles, and two for parts from all blocks of a
-/// cluster, which take turns.
+/// Buffers that are used again: two for parts of reductions, which take turns, one for whole tiles, and two for parts from
+/// all blocks of a cluster, which take turns. Those that serve once come after them.
 const BUFFERS: usize = 5;
 /// Of these, those that only the block itself reads and writes.
 const OWN: std::ops::Range<usize> = 0..3;
@@ -175,11 +177,13 @@ struct User<'c> {
 fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
     let blocks = kernel.body().block_list();
     let Some(entry) = blocks.first() else { return Ok(()) };
-    let mut bytes = [0u64; BUFFERS];
+    let mut bytes = vec![0u64; BUFFERS];
     let mut users: Vec<User> = vec![];
     let mut state = State {
         turn: 0,
         cluster_turn: 0,
+        once: 0,
+        in_loop: false,
         read: [false; BUFFERS],
         arrived: None,
     };
@@ -195,8 +199,9 @@ fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         return Ok(());
     }
     let between_blocks: Vec<_> = users.iter().filter(|u| u.buffer >= CLUSTER).map(|u| u.op).collect();
+    let mut barriers = vec![];
     if !between_blocks.is_empty() {
-        start_together(kernel, &between_blocks, own_barriers);
+        barriers = start_together(kernel, &between_blocks, bytes.len() - BUFFERS, own_barriers);
     }
     let Some(first) = entry.op_list().first().copied() else {
         return Ok(());
@@ -227,14 +232,15 @@ fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         .collect();
     for user in users {
         if let Some(buffer) = buffers[user.buffer] {
-            add_scratch(user.op, buffer);
+            let barrier = user.buffer.checked_sub(BUFFERS).and_then(|n| barriers.get(n)).copied();
+            add_scratch(user.op, buffer, barrier);
         }
     }
     Ok(())
 }
 
 /// Rebuilds an op with its scratch: operands cannot be added in place.
-fn add_scratch<'c>(op: OperationRef<'c, 'c>, scratch: Value<'c, 'c>) {
+fn add_scratch<'c>(op: OperationRef<'c, 'c>, scratch: Value<'c, 'c>, barrier: Option<Value<'c, 'c>>) {
     let at = Before(op);
     let new = if let Some(reduce) = op.cast::<Reduce>() {
         let region = Region::new();
@@ -272,6 +278,7 @@ fn add_scratch<'c>(op: OperationRef<'c, 'c>, scratch: Value<'c, 'c>) {
             &types,
             &reduce.sources(),
             Some(scratch),
+            barrier,
             region,
         ))
     } else if let Some(convert) = op.cast::<ConvertLayout>() {
@@ -297,6 +304,10 @@ struct State<'c> {
     turn: usize,
     /// Which buffer of those for a cluster is next.
     cluster_turn: usize,
+    /// How many buffers that serve once may have been used on the way here.
+    once: usize,
+    /// Whether what comes here may come again.
+    in_loop: bool,
     /// Whether some thread may still read a buffer.
     read: [bool; BUFFERS],
     /// An arrival of the program's at the barrier of the cluster that may not have been waited for.
@@ -313,7 +324,7 @@ impl<'c> State<'c> {
 fn walk<'c>(
     block: BlockRef<'c, 'c>,
     state: &mut State<'c>,
-    bytes: &mut [u64; BUFFERS],
+    bytes: &mut Vec<u64>,
     users: &mut Vec<User<'c>>,
     cx: &PassContext<'c>,
 ) -> Res {
@@ -332,10 +343,18 @@ fn walk<'c>(
             let buffer = match kind {
                 Kind::Parts => state.turn,
                 Kind::Tile => TILE,
-                Kind::Cluster => CLUSTER + state.cluster_turn,
+                Kind::Cluster if state.in_loop => CLUSTER + state.cluster_turn,
+                Kind::Cluster => BUFFERS + state.once,
             };
             if kind == Kind::Cluster {
                 cluster::check(op, state.arrived)?;
+            }
+            if buffer >= BUFFERS {
+                state.once += 1;
+                bytes.resize(bytes.len().max(buffer + 1), 0);
+                bytes[buffer] = bytes[buffer].max(n);
+                users.push(User { op, buffer });
+                continue;
             }
             if state.read[buffer] {
                 match kind {
@@ -367,6 +386,7 @@ fn walk<'c>(
         for region in 0..op.region_count() {
             let mut inner = *state;
             if is_loop {
+                inner.in_loop = true;
                 inner.read[OWN].fill(true);
                 let between_blocks = op.nested_ops().iter().any(|inner| inner.is::<ClusterReduce>());
                 inner.read[CLUSTER..]
@@ -379,6 +399,7 @@ fn walk<'c>(
             }
             after.turn = inner.turn;
             after.cluster_turn = inner.cluster_turn;
+            after.once = after.once.max(inner.once);
             after.arrived = after.arrived.or(inner.arrived);
             after.read.iter_mut().zip(inner.read).for_each(|(a, b)| *a |= b);
         }

@@ -1,5 +1,5 @@
-//! Reductions over a cluster: each block puts its part into the shared memory of all blocks, the cluster meets, and each block
-//! reads what has come to its own.
+//! Reductions over a cluster: each block puts its part into the shared memory of all blocks, waits until all parts have come to
+//! its own, and reads them. Numbers go as words of 32 or 64 bits, which is what `st.async` stores.
 use super::{
     Matched,
     bulk::mapa,
@@ -10,16 +10,41 @@ use super::{
     reduce::Combiner,
     refuse,
 };
-use crate::allocate_scratch::cluster_part_bytes;
+use crate::allocate_scratch::{cluster_part_bytes, word_bytes};
 use girih_dialects::{
-    nvvm::{Cmp, Emit, V},
-    tile::{distribution::Distribution, ops::cluster_reduce::ClusterReduce, verify::element_bits},
+    nvvm::{Cmp, Emit, Statement, V},
+    tile::{distribution::Distribution, ops::cluster_reduce::ClusterReduce},
 };
 use girih_ir::{
     conversion::{Conversion, ConversionRewriter, Operands},
     op::OpView,
     prelude::*,
 };
+
+/// A number as a word.
+fn to_word<'c>(e: &Emit<'c, '_>, v: V<'c>, bytes: i64) -> V<'c> {
+    let stored = e.to_storage(v);
+    let bits = stored.r#type().bit_width().unwrap_or(64);
+    let raw = match stored.r#type().is_float_type() {
+        true => e.bitcast(stored, e.int(bits)),
+        false => stored,
+    };
+    match 8 * bytes as u32 {
+        wide if wide > bits => e.zext(raw, wide),
+        _ => raw,
+    }
+}
+
+/// A number of type `t` from its word.
+fn from_word<'c>(e: &Emit<'c, '_>, word: V<'c>, t: Type<'c>) -> V<'c> {
+    let stored = e.storage_type(t);
+    let raw = e.to_int(word, stored.bit_width().unwrap_or(64));
+    let raw = match stored.is_float_type() {
+        true => e.bitcast(raw, stored),
+        false => raw,
+    };
+    e.from_storage(raw, t)
+}
 
 fn cluster_reduce<'c>(
     op: ClusterReduce<'c, 'c>,
@@ -51,10 +76,8 @@ fn cluster_reduce<'c>(
     let e = Emit::new(rewriter, op.op().location());
     let held = Held::new(&e, &d);
     let types: Vec<Type> = sources.iter().filter_map(|s| s.r#type().element_type()).collect();
-    let bytes: Vec<i64> = sources
-        .iter()
-        .map(|s| element_bits(s.r#type()).unwrap_or(8) as i64 / 8)
-        .collect();
+    let bytes: Vec<i64> = sources.iter().map(|s| word_bytes(s.r#type()) as i64).collect();
+    let barrier = group(op.op(), ClusterReduce::DEF, operands, "barrier").first().copied();
     // One list for each source: for each element, the parts of all blocks.
     let starts: Vec<i64> = sources
         .iter()
@@ -82,14 +105,38 @@ fn cluster_reduce<'c>(
     let rank = e.sreg("cluster.ctarank");
     let send = |e: &Emit<'c, '_>, to: V<'c>| {
         let there = mapa(e, scratch, to);
+        let its = barrier.map(|b| e.ptr_to_int(mapa(e, b, to), 32));
         for r in &own {
             let slot = e.add(e.mul(held.offset(e, *r), e.c32(blocks)), rank);
             for (i, v) in values.iter().enumerate() {
                 let pointer = element_pointer(e, there, slot, bytes[i], starts[i]);
-                e.store(&[v[*r]], pointer, bytes[i] as u64);
+                let word = to_word(e, v[*r], bytes[i]);
+                let Some(its) = its else {
+                    e.store(&[word], pointer, bytes[i] as u64);
+                    continue;
+                };
+                let (name, constraint) = if bytes[i] == 8 { ("b64", "l") } else { ("b32", "r") };
+                Statement::new(format!(
+                    "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.{name} ["
+                ))
+                .register("r", e.ptr_to_int(pointer, 32))
+                .text("], ")
+                .register(constraint, word)
+                .text(", [")
+                .register("r", its)
+                .text("]")
+                .emit(e);
             }
         }
     };
+    if let Some(barrier) = barrier {
+        let elements: i64 = d.shape.iter().map(|s| *s as i64).product();
+        let all: i64 = bytes.iter().map(|b| b * elements * blocks).sum();
+        let first = e.cmp(Cmp::Eq, id, e.c32(0));
+        e.if_then(first, |e| {
+            e.op("nvvm.mbarrier.arrive.expect_tx", &[barrier, e.c32(all)], &[], &[]);
+        });
+    }
     for round in (0..blocks).step_by(copies as usize) {
         let to = e.add(copy, e.c32(round));
         if round + copies <= blocks {
@@ -99,9 +146,14 @@ fn cluster_reduce<'c>(
             e.if_then(is_block, |e| send(&e, to));
         }
     }
-    let aligned = [("aligned", e.unit_attr())];
-    e.op("nvvm.cluster.arrive", &[], &[], &aligned);
-    e.op("nvvm.cluster.wait", &[], &[], &aligned);
+    match barrier {
+        Some(barrier) => e.mbarrier_wait(barrier, e.constant(0, e.int(1)), true),
+        None => {
+            let aligned = [("aligned", e.unit_attr())];
+            e.op("nvvm.cluster.arrive", &[], &[], &aligned);
+            e.op("nvvm.cluster.wait", &[], &[], &aligned);
+        }
+    }
 
     let combined: Vec<(usize, Vec<V>)> = own
         .iter()
@@ -114,7 +166,12 @@ fn cluster_reduce<'c>(
                         .step_by(run as usize)
                         .flat_map(|k| {
                             let pointer = element_pointer(&e, scratch, at, bytes[i], starts[i] + k * bytes[i]);
-                            e.load_many(pointer, run as usize, types[i], (run * bytes[i]) as u64)
+                            let word = e.int(8 * bytes[i] as u32);
+                            let words = e.load_many(pointer, run as usize, word, (run * bytes[i]) as u64);
+                            words
+                                .into_iter()
+                                .map(|w| from_word(&e, w, types[i]))
+                                .collect::<Vec<_>>()
                         })
                         .collect()
                 })

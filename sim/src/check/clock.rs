@@ -111,6 +111,16 @@ impl Clock {
         mask == 0 || self.entry(track).is_some_and(|entry| entry.reached(mask, time))
     }
 
+    /// Whether anything of a block is known: it runs.
+    pub fn knows_of(&self, block: u32) -> bool {
+        let entries = self
+            .segments()
+            .iter()
+            .filter(|s| s.block == block)
+            .flat_map(|s| s.entries.iter());
+        entries.into_iter().any(|entry| *entry != Entry::default())
+    }
+
     /// The same clock, without a comparison of contents: for telling groups of lanes apart.
     pub fn same(&self, other: &Clock) -> bool {
         match (&self.0, &other.0) {

@@ -36,6 +36,8 @@ pub enum Kind {
     InFlightRegister,
     /// An access to the shared memory of a block of the cluster that may have exited.
     ExitedPeer,
+    /// An access to the shared memory of a block of the cluster that may not have started.
+    UnstartedPeer,
     /// Threads of a warp or a block that part at a barrier which needs them together.
     BarrierDivergence,
     /// A barrier object that is used before its initialisation, after its end, or initialised while in use.
@@ -115,6 +117,7 @@ impl fmt::Display for Kind {
             Kind::MissingWait => "missing wait",
             Kind::InFlightRegister => "register in flight",
             Kind::ExitedPeer => "exited peer",
+            Kind::UnstartedPeer => "unstarted peer",
             Kind::BarrierDivergence => "divergent barrier",
             Kind::BarrierObject => "barrier object",
             Kind::Deadlock => "deadlock",

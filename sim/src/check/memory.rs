@@ -98,8 +98,21 @@ impl State {
         self.findings.push(finding.with_gravity(Gravity::Warning));
     }
 
-    /// The end of the blocks of a cluster: what had to be over before one of them exited, and is forgotten now.
+    /// The end of the blocks of a cluster: what had to be over before one of them exited, or came before one of them ran, and
+    /// is forgotten now.
     pub fn end_cluster(&mut self, blocks: &[u32]) {
+        for ((block, track, lanes, site), time) in &self.memories.early {
+            if blocks.contains(block) {
+                let mark = Mark {
+                    track: *track,
+                    lanes: *lanes,
+                    time: *time,
+                    site: *site,
+                };
+                let finding = self.describe_early(*block, &mark);
+                self.findings.push(finding);
+            }
+        }
         for ((block, track, lanes, site), time) in &self.memories.holds {
             let exits = match self.blocks.get(block) {
                 Some(state) if blocks.contains(block) => &state.exits,

@@ -5,7 +5,7 @@ use super::shadow::{Cell, Content, Mark, Shadow};
 use super::site::{Actor, Site, Sites};
 use super::state::Setup;
 use crate::ranges::Ranges;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A memory that addresses are in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,6 +77,10 @@ pub struct Memories {
     pub(super) conflicts: Vec<Conflict>,
     /// Latest time of each.
     pub(super) holds: BTreeMap<Hold, u32>,
+    /// Blocks in which a thread has left the barrier of the cluster: all of its blocks run.
+    pub(super) met: BTreeSet<u32>,
+    /// Accesses to the shared memory of blocks that may not run yet, with the time of the first.
+    pub(super) early: BTreeMap<Hold, u32>,
 }
 
 impl Memories {
@@ -107,6 +111,8 @@ impl Memories {
     pub(super) fn forget_block(&mut self, block: u32) {
         self.shared.remove(&block);
         self.holds.retain(|(held, ..), _| *held != block);
+        self.early.retain(|(held, ..), _| *held != block);
+        self.met.remove(&block);
     }
 
     /// The allocation that a global address is in; nothing for memory that is only read.
@@ -191,6 +197,10 @@ impl Memories {
             let hold = (block, mark.track, mark.lanes, mark.site);
             let time = self.holds.entry(hold).or_default();
             *time = mark.time.max(*time);
+            let started = |viewer: &Viewer<'_>| viewer.know.get(Order::Seen).knows_of(block);
+            if block != mark.track.block && !self.met.contains(&mark.track.block) && !viewers.iter().any(started) {
+                self.early.entry(hold).or_insert(mark.time);
+            }
         }
     }
 }

@@ -161,6 +161,7 @@ impl State {
             return;
         };
         let news = meeting.phases[(generation % 2) as usize].clone();
+        self.memories.met.insert(who.block);
         if let Some(threads) = self.threads_mut(who) {
             if acquires {
                 threads.acquire(who.lanes, &news);

@@ -128,6 +128,29 @@ impl State {
         )
     }
 
+    /// An access to the shared memory of a block that may not run yet.
+    pub(super) fn describe_early(&self, block: u32, mark: &Mark) -> Finding {
+        let site = self.memories.sites.get(mark.site);
+        let index = self.setup.block_index(block);
+        let place = Place {
+            what: format!("{} shared memory of block {index:?}", site.verb()),
+            ..self.bare_place(mark)
+        };
+        Finding::new(
+            Kind::UnstartedPeer,
+            format!(
+                "line {} {} shared memory of block {index:?}, which may not run yet: nothing orders it after that block's start",
+                site.line,
+                verb(&site)
+            ),
+            format!(
+                "put barrier.cluster.arrive.relaxed and barrier.cluster.wait before line {} in all blocks of the cluster",
+                site.line
+            ),
+            vec![place],
+        )
+    }
+
     fn remedy(&self, kind: Kind, conflict: &Conflict, old: &Mark) -> String {
         let sites = &self.memories.sites;
         let (new, before) = (sites.get(conflict.new.site), sites.get(old.site));

@@ -6,22 +6,34 @@
 // RUN: girih run %s --kernel rounds --check-memory --arg X=iota:i64[8] --arg Y=zeros:i64[8]
 // RUN: girih compile %s --target sm_90a --emit ptx | FileCheck %s
 
-// The arrival comes first, the wait for it before the first store to another block, and no block writes what has not been
-// read: the two reductions have buffers of their own, and there is no other barrier.
+// Outside loops each reduction has an mbarrier of its own, and the barrier of the cluster stands once, so that no block
+// stores to one that does not run: the arrival comes first, the wait for it after the load.
 // CHECK-LABEL: .entry words(
-// CHECK: barrier.cluster.arrive.aligned
+// CHECK: mbarrier.init
+// CHECK: fence.mbarrier_init.release.cluster
+// CHECK: barrier.cluster.arrive.relaxed.aligned
 // CHECK: ld.global
 // CHECK: barrier.cluster.wait.aligned
+// CHECK: mbarrier.arrive.expect_tx.shared.b64 %{{.*}}, [%{{.*}}], 192
 // CHECK: mapa.shared::cluster.u32
-// CHECK: st.shared::cluster
-// CHECK: barrier.cluster.arrive.aligned
-// CHECK-NEXT: barrier.cluster.wait.aligned
+// CHECK: st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32
+// CHECK: mbarrier.try_wait.parity.acquire.cluster
 // CHECK: ld.shared
-// CHECK: st.shared::cluster
-// CHECK: barrier.cluster.arrive.aligned
-// CHECK-NEXT: barrier.cluster.wait.aligned
+// CHECK: mbarrier.arrive.expect_tx.shared.b64 %{{.*}}, [%{{.*}}], 96
+// CHECK: mbarrier.try_wait.parity.acquire.cluster
 // CHECK-NOT: barrier.cluster
 // CHECK: ret
+
+// In a loop barriers of the cluster stand around the stores: before them, since others may read what came last, and after them.
+// CHECK-LABEL: .entry rounds(
+// CHECK: barrier.cluster.arrive.relaxed.aligned
+// CHECK: barrier.cluster.wait.aligned
+// CHECK: barrier.cluster.arrive.aligned
+// CHECK-NEXT: barrier.cluster.wait.aligned
+// CHECK: barrier.cluster.arrive.aligned
+// CHECK-NEXT: barrier.cluster.wait.aligned
+// CHECK: st.shared::cluster.b64
+// CHECK: st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64
 
 !words = memref<60xi32, #tile.global>
 

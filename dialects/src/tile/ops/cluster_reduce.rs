@@ -2,17 +2,17 @@
 use super::{
     super::{
         layouts::ANY_TILE,
+        types::MBARRIERS,
         verify::{enclosing, on_device},
     },
     cluster::{all_threads, cluster_of},
     kernel::Kernel,
     reduce::{combiner, parse_with_combiner, print_with_combiner},
-    value::scratch_effects,
 };
 use girih_ir::{
     constraint::ANY,
     op,
-    op::{EffectSink, Fold, OpView},
+    op::{EffectKind, EffectSink, Fold, OpView},
     prelude::*,
 };
 
@@ -22,8 +22,10 @@ op! {
     /// order is the same in all blocks, and so are the bits of the result; the combiner need not be commutative.
     ///
     /// Every thread of the cluster comes here: what decides whether it does is the same for all of them. Each block stores
-    /// its part in the shared memory of all blocks (`mapa`, `st.shared::cluster`), waits for the cluster
-    /// (`barrier.cluster`), and reads what has come to its own. In a cluster of one block it is nothing.
+    /// its part in the scratch of all blocks, waits until all parts have come to its own, and reads them. With a `barrier`,
+    /// which serves one phase, stores count their bytes there (`st.async`, `mbarrier`), and no block waits for more than
+    /// that; without, plain stores stand between barriers of the cluster (`barrier.cluster`), as often as need be. Passes
+    /// give it both. In a cluster of one block it is nothing.
     ///
     /// ```mlir
     /// tile.kernel @total(%X: memref<?xf32, #tile.global>, %Y: memref<?xf32, #tile.global>) threads(128) cluster(8, 1, 1) launch {
@@ -43,13 +45,18 @@ op! {
     /// }
     /// ```
     pub struct ClusterReduce = "tile.cluster_reduce" {
-        operands { sources: variadic(ANY_TILE), scratch: optional(ANY) }
+        operands { sources: variadic(ANY_TILE), scratch: optional(ANY), barrier: optional(MBARRIERS) }
         results { results: variadic(ANY_TILE) }
         regions { combiner: single }
         effects custom
         format custom
         hooks {
-            fn effects(self, sink: &EffectSink) { scratch_effects(self.op(), self.scratch(), sink) }
+            fn effects(self, sink: &EffectSink) {
+                for operand in self.sources().len()..self.op().operand_count() {
+                    sink.operand(EffectKind::Write, operand);
+                    sink.operand(EffectKind::Read, operand);
+                }
+            }
             fn verify(self) -> Res { verify_cluster_reduce(self) }
             fn verify_regions(self) -> Res {
                 let sources = self.sources();
@@ -62,7 +69,8 @@ op! {
             }
             fn parse(p: &OpParser<'c>) -> Res { parse_with_combiner(p, false) }
             fn print(self, p: &Printer) {
-                print_with_combiner(p, self.op(), &self.sources(), self.scratch(), self.combiner(), None);
+                let others = [("scratch", self.scratch()), ("barrier", self.barrier())];
+                print_with_combiner(p, self.op(), &self.sources(), &others, self.combiner(), None);
             }
         }
     }

@@ -45,7 +45,8 @@ op! {
             fn parse(p: &OpParser<'c>) -> Res { parse_with_combiner(p, true) }
             fn print(self, p: &Printer) {
                 let results = self.results();
-                print_with_combiner(p, self.op(), &self.sources(), self.scratch(), self.combiner(), Some((self.axis(), &results)));
+                let scratch = [("scratch", self.scratch())];
+                print_with_combiner(p, self.op(), &self.sources(), &scratch, self.combiner(), Some((self.axis(), &results)));
             }
         }
     }
@@ -163,7 +164,7 @@ fn list(types: &[Type<'_>]) -> String {
 }
 
 /// `%a, %b (scratch %s : T)? axis N (%x: f32, ...) { ... } attr-dict : types -> types`. Without `along_axis` there is no axis,
-/// and results have the types of the sources.
+/// results have the types of the sources, and `(barrier %m : T)?` may stand after the scratch.
 pub(super) fn parse_with_combiner<'c>(p: &OpParser<'c>, along_axis: bool) -> Res {
     let mut sources = vec![p.operand()?];
     while p.optional_token(Token::Comma) {
@@ -173,6 +174,13 @@ pub(super) fn parse_with_combiner<'c>(p: &OpParser<'c>, along_axis: bool) -> Res
         let scratch = p.operand()?;
         p.token(Token::Colon)?;
         Some((scratch, p.ty()?))
+    } else {
+        None
+    };
+    let barrier = if !along_axis && p.optional_keyword("barrier") {
+        let barrier = p.operand()?;
+        p.token(Token::Colon)?;
+        Some((barrier, p.ty()?))
     } else {
         None
     };
@@ -201,11 +209,14 @@ pub(super) fn parse_with_combiner<'c>(p: &OpParser<'c>, along_axis: bool) -> Res
             p.add_result(t);
         }
     }
-    let scratches = i32::from(scratch.is_some());
-    if let Some((s, t)) = scratch {
-        p.resolve(s, t)?;
+    let mut segments = vec![n as i32, i32::from(scratch.is_some())];
+    if !along_axis {
+        segments.push(i32::from(barrier.is_some()));
     }
-    let segments = girih_ir::melior::ir::attribute::DenseI32ArrayAttribute::new(p.context(), &[n as i32, scratches]);
+    for (operand, t) in scratch.into_iter().chain(barrier) {
+        p.resolve(operand, t)?;
+    }
+    let segments = girih_ir::melior::ir::attribute::DenseI32ArrayAttribute::new(p.context(), &segments);
     p.set_attribute("operandSegmentSizes", segments.into());
     if !along_axis {
         return Ok(());
@@ -218,18 +229,21 @@ pub(super) fn parse_with_combiner<'c>(p: &OpParser<'c>, along_axis: bool) -> Res
     Ok(())
 }
 
-/// Prints what [`parse_with_combiner`] reads; `along` is the axis, with the results, where there is one.
+/// Prints what [`parse_with_combiner`] reads; `along` is the axis, with the results, where there is one. `others` are operands
+/// after the sources, by their keywords.
 pub(super) fn print_with_combiner<'c>(
     p: &Printer,
     op: OperationRef<'c, 'c>,
     sources: &[Value<'c, 'c>],
-    scratch: Option<Value<'c, 'c>>,
+    others: &[(&str, Option<Value<'c, 'c>>)],
     region: RegionRef<'c, 'c>,
     along: Option<(i64, &[Value<'c, 'c>])>,
 ) {
     p.text(" ").operands(sources.iter().copied());
-    if let Some(s) = scratch {
-        p.text(" scratch ").operand(s).text(" : ").ty(s.r#type());
+    for (keyword, operand) in others {
+        if let Some(o) = operand {
+            p.text(format!(" {keyword} ")).operand(*o).text(" : ").ty(o.r#type());
+        }
     }
     if let Some((axis, _)) = along {
         p.text(format!(" axis {axis}"));

@@ -43,7 +43,8 @@ op! {
             fn parse(p: &OpParser<'c>) -> Res { parse_with_combiner(p, true) }
             fn print(self, p: &Printer) {
                 let results = self.results();
-                print_with_combiner(p, self.op(), &self.sources(), self.scratch(), self.combiner(), Some((self.axis(), &results)));
+                let scratch = [("scratch", self.scratch())];
+                print_with_combiner(p, self.op(), &self.sources(), &scratch, self.combiner(), Some((self.axis(), &results)));
             }
         }
     }

@@ -1,0 +1,188 @@
+"""The kernels of `memory.py` as Triton kernels, each in several configurations, for a comparison in one process.
+
+`configurations(name, args, out)` gives pairs of a text and a launch. Import fails where Triton is not installed.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+EPS = 1e-5
+
+
+@triton.jit
+def softmax_row(X, Y, rows, n, stride_x, stride_y, R: tl.constexpr, BLOCK: tl.constexpr):
+    """R rows of a program, which fit its registers."""
+    row = tl.program_id(0) * R + tl.arange(0, R)
+    column = tl.arange(0, BLOCK)
+    mask = (row[:, None] < rows) & (column[None, :] < n)
+    x = tl.load(X + row[:, None].to(tl.int64) * stride_x + column[None, :], mask=mask, other=-float("inf")).to(tl.float32)
+    e = tl.exp(x - tl.max(x, axis=1)[:, None])
+    y = e / tl.sum(e, axis=1)[:, None]
+    tl.store(Y + row[:, None].to(tl.int64) * stride_y + column[None, :], y.to(tl.bfloat16), mask=mask)
+
+
+@triton.jit
+def softmax_loop(X, Y, n, stride_x, stride_y, BLOCK: tl.constexpr):
+    """A row of any length, read twice."""
+    row = tl.program_id(0).to(tl.int64)
+    most = tl.full([BLOCK], -float("inf"), tl.float32)
+    total = tl.zeros([BLOCK], tl.float32)
+    for start in range(0, n, BLOCK):
+        column = start + tl.arange(0, BLOCK)
+        x = tl.load(X + row * stride_x + column, mask=column < n, other=-1e30, eviction_policy="evict_last").to(tl.float32)
+        new = tl.maximum(most, x)
+        total = total * tl.exp(most - new) + tl.exp(x - new)
+        most = new
+    largest = tl.max(most, axis=0)
+    scale = 1 / tl.sum(total * tl.exp(most - largest), axis=0)
+    for start in range(0, n, BLOCK):
+        column = start + tl.arange(0, BLOCK)
+        x = tl.load(X + row * stride_x + column, mask=column < n, other=0.0, eviction_policy="evict_first").to(tl.float32)
+        tl.store(Y + row * stride_y + column, (tl.exp(x - largest) * scale).to(tl.bfloat16), mask=column < n)
+
+
+@triton.jit
+def norm_row(X, W, B, Y, rows, n, stride_x, stride_y, eps, CENTRED: tl.constexpr, R: tl.constexpr, BLOCK: tl.constexpr):
+    """R rows of a program, which fit its registers: LayerNorm if CENTRED, else RMSNorm, which has no B."""
+    row = tl.program_id(0) * R + tl.arange(0, R)
+    column = tl.arange(0, BLOCK)
+    inside = column < n
+    mask = (row[:, None] < rows) & inside[None, :]
+    x = tl.load(X + row[:, None].to(tl.int64) * stride_x + column[None, :], mask=mask, other=0.0).to(tl.float32)
+    if CENTRED:
+        mean = tl.sum(x, axis=1) / n
+        x = tl.where(mask, x - mean[:, None], 0.0)
+    scale = tl.rsqrt(tl.sum(x * x, axis=1) / n + eps)
+    w = tl.load(W + column, mask=inside, other=0.0).to(tl.float32)
+    y = x * scale[:, None] * w[None, :]
+    if CENTRED:
+        y += tl.load(B + column, mask=inside, other=0.0).to(tl.float32)[None, :]
+    tl.store(Y + row[:, None].to(tl.int64) * stride_y + column[None, :], y.to(tl.bfloat16), mask=mask)
+
+
+@triton.jit
+def norm_loop(X, W, B, Y, n, stride_x, stride_y, eps, CENTRED: tl.constexpr, BLOCK: tl.constexpr):
+    """A row of any length, read twice."""
+    row = tl.program_id(0).to(tl.int64)
+    total = tl.zeros([BLOCK], tl.float32)
+    squares = tl.zeros([BLOCK], tl.float32)
+    for start in range(0, n, BLOCK):
+        column = start + tl.arange(0, BLOCK)
+        x = tl.load(X + row * stride_x + column, mask=column < n, other=0.0, eviction_policy="evict_last").to(tl.float32)
+        total += x
+        squares += x * x
+    mean = 0.0
+    square = tl.sum(squares, axis=0) / n
+    if CENTRED:
+        mean = tl.sum(total, axis=0) / n
+        square -= mean * mean
+    scale = tl.rsqrt(square + eps)
+    for start in range(0, n, BLOCK):
+        column = start + tl.arange(0, BLOCK)
+        inside = column < n
+        x = tl.load(X + row * stride_x + column, mask=inside, other=0.0, eviction_policy="evict_first").to(tl.float32)
+        y = (x - mean) * scale * tl.load(W + column, mask=inside, other=0.0).to(tl.float32)
+        if CENTRED:
+            y += tl.load(B + column, mask=inside, other=0.0).to(tl.float32)
+        tl.store(Y + row * stride_y + column, y.to(tl.bfloat16), mask=inside)
+
+
+@triton.jit
+def row_sum(X, Y, n, stride_x, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    total = tl.zeros([BLOCK], tl.float32)
+    for start in range(0, n, BLOCK):
+        column = start + tl.arange(0, BLOCK)
+        total += tl.load(X + row * stride_x + column, mask=column < n, other=0.0).to(tl.float32)
+    tl.store(Y + row, tl.sum(total, axis=0))
+
+
+@triton.jit
+def col_sum(X, Y, rows, n, stride_x, part, ROWS: tl.constexpr, COLUMNS: tl.constexpr, SPLIT: tl.constexpr):
+    """Columns of a program; with SPLIT, a part of the rows, added to a Y of zeros."""
+    column = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
+    first = tl.program_id(1) * part
+    total = tl.zeros([ROWS, COLUMNS], tl.float32)
+    for start in range(first, min(first + part, rows), ROWS):
+        row = start + tl.arange(0, ROWS)
+        mask = (row[:, None] < rows) & (column[None, :] < n)
+        total += tl.load(X + row[:, None].to(tl.int64) * stride_x + column[None, :], mask=mask, other=0.0).to(tl.float32)
+    total = tl.sum(total, axis=0)
+    if SPLIT:
+        tl.atomic_add(Y + column, total, mask=column < n, sem="relaxed")
+    else:
+        tl.store(Y + column, total, mask=column < n)
+
+
+@triton.jit
+def transpose(X, Y, rows, n, stride_x, stride_y, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    column = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
+    x = tl.load(
+        X + row[:, None].to(tl.int64) * stride_x + column[None, :],
+        mask=(row[:, None] < rows) & (column[None, :] < n),
+        other=0.0,
+    )
+    y = tl.trans(x)
+    tl.store(
+        Y + column[:, None].to(tl.int64) * stride_y + row[None, :],
+        y,
+        mask=(column[:, None] < n) & (row[None, :] < rows),
+    )
+
+
+def by_rows(n):
+    """Configurations for kernels that work along rows of n: rows and columns of a program (no rows: in a loop), warps."""
+    whole = triton.next_power_of_2(n)
+    if whole <= 2048:
+        return [(r, whole, w) for r, w in [(1, 2), (1, 4), (2, 4), (2, 8), (4, 4), (4, 8), (8, 8), (1, 8)]]
+    if whole <= 16384:
+        return [(1, whole, w) for w in (4, 8, 16, 32)] + [(None, b, w) for b, w in [(2048, 8), (4096, 8), (4096, 16), (8192, 16)]]
+    return [(1, whole, w) for w in (16, 32)] + [(None, b, w) for b, w in [(4096, 8), (8192, 8), (8192, 16), (8192, 32), (16384, 16), (16384, 32)]]
+
+
+def configurations(name, args, out):
+    """A text and a launch for each configuration of a case of `memory.py`."""
+    x = args[0]
+    rows, n = x.shape
+    made = []
+
+    def add(text, launch):
+        made.append((text, launch))
+
+    if name == "softmax":
+        for r, block, warps in by_rows(n):
+            if r is None:
+                add(f"loop {block}, {warps} warps", lambda b=block, w=warps: softmax_loop[(rows,)](x, out, n, x.stride(0), out.stride(0), BLOCK=b, num_warps=w))
+            else:
+                grid = (triton.cdiv(rows, r),)
+                add(f"{r}x{block}, {warps} warps", lambda g=grid, r=r, b=block, w=warps: softmax_row[g](x, out, rows, n, x.stride(0), out.stride(0), R=r, BLOCK=b, num_warps=w))
+    elif name in ("rmsnorm", "layernorm"):
+        centred = name == "layernorm"
+        w_, b_ = args[1], args[2] if centred else args[1]
+        for r, block, warps in by_rows(n):
+            if r is None:
+                add(f"loop {block}, {warps} warps", lambda b=block, w=warps: norm_loop[(rows,)](x, w_, b_, out, n, x.stride(0), out.stride(0), EPS, CENTRED=centred, BLOCK=b, num_warps=w))
+            else:
+                grid = (triton.cdiv(rows, r),)
+                add(f"{r}x{block}, {warps} warps", lambda g=grid, r=r, b=block, w=warps: norm_row[g](x, w_, b_, out, rows, n, x.stride(0), out.stride(0), EPS, CENTRED=centred, R=r, BLOCK=b, num_warps=w))
+    elif name == "row_sum":
+        for block, warps in [(2048, 4), (2048, 8), (4096, 4), (4096, 8), (8192, 8), (8192, 16), (16384, 16), (16384, 32)]:
+            add(f"{block}, {warps} warps", lambda b=block, w=warps: row_sum[(rows,)](x, out, n, x.stride(0), BLOCK=b, num_warps=w))
+    elif name == "col_sum":
+        for tile_rows, columns, warps, parts in [(128, 64, 8, 1), (256, 64, 8, 1), (64, 128, 8, 1), (128, 128, 8, 1), (64, 128, 4, 8), (128, 128, 8, 8), (64, 256, 8, 16), (128, 64, 4, 4)]:
+            grid = (triton.cdiv(n, columns), parts)
+            part = triton.cdiv(rows, parts)
+
+            def launch(grid=grid, part=part, r=tile_rows, c=columns, w=warps, split=parts > 1):
+                if split:
+                    out.zero_()
+                col_sum[grid](x, out, rows, n, x.stride(0), part, ROWS=r, COLUMNS=c, SPLIT=split, num_warps=w)
+
+            add(f"{tile_rows}x{columns}, {parts} parts, {warps} warps", launch)
+    elif name == "transpose":
+        for r, c, warps in [(64, 64, 4), (64, 64, 8), (128, 64, 4), (128, 64, 8), (64, 128, 4), (64, 128, 8), (128, 128, 8), (32, 128, 4)]:
+            grid = (triton.cdiv(rows, r), triton.cdiv(n, c))
+            add(f"{r}x{c}, {warps} warps", lambda g=grid, r=r, c=c, w=warps: transpose[g](x, out, rows, n, x.stride(0), out.stride(0), ROWS=r, COLUMNS=c, num_warps=w))
+    return made

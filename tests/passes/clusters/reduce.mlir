@@ -14,12 +14,14 @@
 // CHECK: barrier.cluster.arrive.relaxed.aligned
 // CHECK: ld.global
 // CHECK: barrier.cluster.wait.aligned
-// CHECK: mbarrier.arrive.expect_tx.shared.b64 %{{.*}}, [%{{.*}}], 192
+// CHECK: mov.b32 %[[ALL:.*]], 192;
+// CHECK: mbarrier.arrive.expect_tx.shared.b64 %{{.*}}, [{{.*}}], %[[ALL]]
 // CHECK: mapa.shared::cluster.u32
 // CHECK: st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32
 // CHECK: mbarrier.try_wait.parity.acquire.cluster
 // CHECK: ld.shared
-// CHECK: mbarrier.arrive.expect_tx.shared.b64 %{{.*}}, [%{{.*}}], 96
+// CHECK: mov.b32 %[[HALF:.*]], 96;
+// CHECK: mbarrier.arrive.expect_tx.shared.b64 %{{.*}}, [{{.*}}], %[[HALF]]
 // CHECK: mbarrier.try_wait.parity.acquire.cluster
 // CHECK-NOT: barrier.cluster
 // CHECK: ret

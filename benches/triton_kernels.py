@@ -1,9 +1,8 @@
-"""The kernels of `memory.py` as Triton kernels, each in several configurations, for a comparison in one process.
+"""Triton kernels to compare with: those of `memory.py`, each in several configurations, and products for `compile_time.py`.
 
 `configurations(name, args, out)` gives pairs of a text and a launch. Import fails where Triton is not installed.
 """
 
-import torch
 import triton
 import triton.language as tl
 
@@ -130,6 +129,45 @@ def transpose(X, Y, rows, n, stride_x, stride_y, ROWS: tl.constexpr, COLUMNS: tl
         y,
         mask=(column[:, None] < n) & (row[None, :] < rows),
     )
+
+
+@triton.jit
+def gemm_pointers(A, B, C, M, N, K, stride_a, stride_b, stride_c, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
+    """C = A B, A row-major, B column-major, through pointers."""
+    tiles_m, tiles_n = tl.cdiv(M, BM), tl.cdiv(N, BN)
+    block = tl.program_id(0)
+    group = block // (GROUP * tiles_n)
+    group_rows = min(tiles_m - group * GROUP, GROUP)
+    row = (group * GROUP + block % (GROUP * tiles_n) % group_rows) * BM
+    column = (block % (GROUP * tiles_n) // group_rows) * BN
+    at_m, at_n, at_k = row + tl.arange(0, BM), column + tl.arange(0, BN), tl.arange(0, BK)
+    a = A + (at_m % M)[:, None] * stride_a + at_k[None, :]
+    b = B + at_k[:, None] + (at_n % N)[None, :] * stride_b
+    sums = tl.zeros([BM, BN], tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        left = K - k * BK
+        sums = tl.dot(tl.load(a, mask=at_k[None, :] < left, other=0.0), tl.load(b, mask=at_k[:, None] < left, other=0.0), sums)
+        a += BK
+        b += BK
+    tl.store(C + at_m[:, None] * stride_c + at_n[None, :], sums.to(tl.bfloat16), mask=(at_m[:, None] < M) & (at_n[None, :] < N))
+
+
+@triton.jit
+def gemm_descriptors(A, B, C, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
+    """C = A B, A row-major, B column-major, all dense, through descriptors that the kernel makes."""
+    tiles_m, tiles_n = tl.cdiv(M, BM), tl.cdiv(N, BN)
+    block = tl.program_id(0)
+    group = block // (GROUP * tiles_n)
+    group_rows = min(tiles_m - group * GROUP, GROUP)
+    row = (group * GROUP + block % (GROUP * tiles_n) % group_rows) * BM
+    column = (block % (GROUP * tiles_n) // group_rows) * BN
+    a = tl.make_tensor_descriptor(A, [M, K], [K, 1], [BM, BK])
+    b = tl.make_tensor_descriptor(B, [N, K], [K, 1], [BN, BK])
+    c = tl.make_tensor_descriptor(C, [M, N], [N, 1], [BM, BN])
+    sums = tl.zeros([BM, BN], tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        sums = tl.dot(a.load([row, k * BK]), b.load([column, k * BK]).T, sums)
+    c.store([row, column], sums.to(tl.bfloat16))
 
 
 def by_rows(n):

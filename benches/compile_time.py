@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+"""Compile time to PTX: girih beside Triton, ahead of time, without a GPU.
+
+    cargo build --release -p girih --bin girih
+    python3 benches/compile_time.py --girih target/release/girih --out compile_time     # writes compile_time.json and .md
+
+Five families of kernels, each in a fresh process and in one that has compiled the same kernel before; medians. A fresh
+process of girih is timed from its start to its end; of Triton only the first compilation counts, and what the import of its
+modules takes stands beside. Both write PTX for sm_90a; what ptxas makes of it is timed apart. girih's kernels are the
+examples in the sizes below, for any shape and stride; Triton's are told by their signature that addresses, sizes and
+strides are multiples of 16.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# case, girih's example and its replacements, what the Triton kernel is called
+CASES = [
+    ("GEMM through pointers, 128x128x64", "gemm", {"256": "128"}, "gemm_pointers"),
+    ("GEMM through descriptors, 128x256x64", "gemm", {}, "gemm_descriptors"),
+    ("GEMM by hand, 128x256x64", "gemm_explicit", {}, "gemm_descriptors"),
+    ("softmax of 8192 columns", "softmax", {}, "softmax"),
+    ("rmsnorm of 8192 columns", "rmsnorm", {}, "rmsnorm"),
+    ("layernorm of 8192 columns", "layernorm", {}, "layernorm"),
+    ("transpose, 64x64", "transpose", {}, "transpose"),
+]
+
+
+def example(name, replacements):
+    """An example's text; replaced are sizes of N, which are written as constants and in types."""
+    text = (ROOT / "examples" / f"{name}.mlir").read_text()
+    for old, new in replacements.items():
+        text = text.replace(f"arith.constant {old} : index", f"arith.constant {new} : index")
+        text = text.replace(f"x{old}x", f"x{new}x")
+    return text
+
+
+# ---------------------------------------------------------------------------------------------------------- Triton
+
+
+def triton_sources():
+    """For each kernel a function that gives its `ASTSource` and options."""
+    from triton.compiler import ASTSource
+
+    import triton_kernels as kernels
+
+    pointer, divisible = "*bf16", [["tt.divisibility", 16]]
+
+    def source(kernel, pointers, numbers, constants, extra=()):
+        names = kernel.arg_names
+        signature = {n: "constexpr" if n in constants else None for n in names}
+        for n in names:
+            if n in pointers:
+                signature[n] = pointer
+            elif n in numbers:
+                signature[n] = "i32"
+        signature.update(extra)
+        attrs = {(i,): divisible for i, n in enumerate(names) if n in pointers or n in numbers}
+        constexprs = {(names.index(n),): v for n, v in constants.items()}
+        return ASTSource(kernel, signature, constexprs, attrs)
+
+    row = ["n", "stride_x", "stride_y"]
+    return {
+        "gemm_pointers": (
+            lambda: source(kernels.gemm_pointers, ["A", "B", "C"], ["M", "N", "K", "stride_a", "stride_b", "stride_c"], {"BM": 128, "BN": 128, "BK": 64, "GROUP": 8}),
+            {"num_warps": 8, "num_stages": 4},
+        ),
+        "gemm_descriptors": (
+            lambda: source(kernels.gemm_descriptors, ["A", "B", "C"], ["M", "N", "K"], {"BM": 128, "BN": 256, "BK": 64, "GROUP": 8}),
+            {"num_warps": 8, "num_stages": 4},
+        ),
+        "softmax": (lambda: source(kernels.softmax_row, ["X", "Y"], ["rows", *row], {"R": 1, "BLOCK": 8192}), {"num_warps": 8}),
+        "rmsnorm": (
+            lambda: source(kernels.norm_row, ["X", "W", "B", "Y"], ["rows", *row], {"CENTRED": False, "R": 1, "BLOCK": 8192}, {"eps": "fp32"}),
+            {"num_warps": 8},
+        ),
+        "layernorm": (
+            lambda: source(kernels.norm_row, ["X", "W", "B", "Y"], ["rows", *row], {"CENTRED": True, "R": 1, "BLOCK": 8192}, {"eps": "fp32"}),
+            {"num_warps": 8},
+        ),
+        "transpose": (lambda: source(kernels.transpose, ["X", "Y"], ["rows", *row], {"ROWS": 64, "COLUMNS": 64}), {"num_warps": 8}),
+    }
+
+
+def triton_worker(name, runs):
+    """Compiles `runs` times in this process, and prints the milliseconds of each step of each run."""
+    begin = time.perf_counter()
+    import triton
+    from triton.backends.compiler import GPUTarget
+
+    sources = triton_sources()
+    imported = (time.perf_counter() - begin) * 1e3
+    found = []
+
+    def listener(*, times, **_):
+        found.append({"front end": times.ir_initialization * 1e-3, **{stage: us * 1e-3 for stage, us in times.lowering_stages}})
+
+    triton.knobs.compilation.listener = listener
+    triton.knobs.compilation.always_compile = True
+    make, options = sources[name]
+    for _ in range(runs):
+        triton.compile(make(), target=GPUTarget("cuda", 90, 32), options=options)
+    print(json.dumps({"import": imported, "runs": found, "version": triton.__version__}))
+
+
+def triton_times(python, name, runs):
+    with tempfile.TemporaryDirectory() as cache:
+        command = [python, __file__, "--triton-worker", name, "--runs", str(runs)]
+        environment = {**os.environ, "TRITON_CACHE_DIR": cache}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "Triton failed")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def to_ptx(run):
+    return sum(ms for stage, ms in run.items() if stage != "cubin")
+
+
+# ----------------------------------------------------------------------------------------------------------- girih
+
+
+def girih_fresh(girih, file, out):
+    begin = time.perf_counter()
+    subprocess.run([girih, "compile", file, "-o", out], check=True, stderr=subprocess.DEVNULL)
+    return (time.perf_counter() - begin) * 1e3
+
+
+def girih_warm(files, runs):
+    command = ["cargo", "bench", "-q", "-p", "girih", "--bench", "compile", "--", str(runs), *map(str, files)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
+    return {line["file"]: line["runs"] for line in map(json.loads, done.stdout.splitlines())}
+
+
+def ptxas_ms(ptxas, ptx, out):
+    begin = time.perf_counter()
+    subprocess.run([ptxas, "-arch=sm_90a", ptx, "-o", out], check=True, stderr=subprocess.DEVNULL)
+    return (time.perf_counter() - begin) * 1e3
+
+
+def find_ptxas(given):
+    found = given or next(iter(sorted((ROOT / "target" / "tools").glob("ptxas"))), None)
+    return str(found) if found else None
+
+
+# ---------------------------------------------------------------------------------------------------------- report
+
+
+def cpu():
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return "unknown processor"
+
+
+def measure(options):
+    median = statistics.median
+    ptxas = find_ptxas(options.ptxas)
+    rows, versions = [], set()
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        files = {}
+        for case, name, replacements, _ in CASES:
+            files[case] = folder / f"{len(files)}-{name}.mlir"
+            files[case].write_text(example(name, replacements))
+        warm = girih_warm(list(files.values()), options.runs)
+        for case, name, _, kernel in CASES:
+            file, ptx = files[case], files[case].with_suffix(".ptx")
+            row = {"case": case, "load": os.getloadavg()[0]}
+            own, theirs, imports = [], [], []
+            for _ in range(options.fresh):  # in turn, so that both see the same machine
+                own.append(girih_fresh(options.girih, file, ptx))
+                if options.triton:
+                    try:
+                        run = triton_times(options.triton, kernel, 1)
+                        theirs.append(run["runs"][0])
+                        imports.append(run["import"])
+                        versions.add(run["version"])
+                    except RuntimeError as error:
+                        print(f"{case}: Triton: {error}", file=sys.stderr)
+                        break
+            steps = warm[str(file)]
+            names = [n for n in steps[0] if n not in ("start",)]
+            row["girih"] = {
+                "fresh": median(own),
+                "warm": median(sum(run.values()) for run in steps),
+                "stages": {n: median(run[n] for run in steps) for n in names},
+            }
+            if ptxas:
+                row["girih"]["ptxas"] = median(ptxas_ms(ptxas, ptx, folder / "x.cubin") for _ in range(3))
+            if theirs:
+                again = triton_times(options.triton, kernel, options.runs + 1)["runs"][1:]
+                row["triton"] = {
+                    "fresh": median(map(to_ptx, theirs)),
+                    "import": median(imports),
+                    "warm": median(map(to_ptx, again)),
+                    "ptxas": median(run["cubin"] for run in again),
+                    "stages": {n: median(run[n] for run in again) for n in again[0]},
+                }
+                for state in ("fresh", "warm"):
+                    row[f"{state}_ratio"] = row["girih"][state] / row["triton"][state]
+            rows.append(row)
+            print(json.dumps(row), flush=True)
+    header = f"{cpu()}, {os.cpu_count()} cores, load {min(r['load'] for r in rows):.1f} to {max(r['load'] for r in rows):.1f}; "
+    header += f"Triton {', '.join(sorted(versions))}" if versions else "without Triton"
+    return rows, header + f"; milliseconds, medians of {options.fresh} fresh and {options.runs} warm runs."
+
+
+def markdown(rows, header):
+    lines = [header, ""]
+    lines += ["| kernel | girih, fresh process | Triton, first | ratio | girih, warm | Triton, warm | ratio | ptxas: girih | ptxas: Triton | import of Triton |"]
+    lines += ["|" + "---|" * 10]
+    for row in rows:
+        own, other = row["girih"], row.get("triton", {})
+        number = lambda value: "" if value is None else f"{value:.0f}"
+        ratio = lambda value: "" if value is None else f"{value:.2f}"
+        cells = [row["case"], number(own["fresh"]), number(other.get("fresh")), ratio(row.get("fresh_ratio"))]
+        cells += [number(own["warm"]), number(other.get("warm")), ratio(row.get("warm_ratio"))]
+        cells += [number(own.get("ptxas")), number(other.get("ptxas")), number(other.get("import"))]
+        lines.append("| " + " | ".join(cells) + " |")
+    lines += ["", "Where girih's warm time goes, in ms:", "", "| kernel | steps of more than a millisecond |", "|---|---|"]
+    for row in rows:
+        slow = sorted(((ms, n) for n, ms in row["girih"]["stages"].items() if ms > 1), reverse=True)
+        lines.append(f"| {row['case']} | " + ", ".join(f"{n} {ms:.1f}" for ms, n in slow) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--girih", default=str(ROOT / "target/release/girih"))
+    parser.add_argument("--triton", metavar="PYTHON", help="a Python that has Triton; left out: girih alone")
+    parser.add_argument("--ptxas", help="ptxas for girih's PTX; the one in target/tools otherwise")
+    parser.add_argument("--fresh", type=int, default=5, help="fresh processes for each case (default 5)")
+    parser.add_argument("--runs", type=int, default=7, help="runs in one process for each case (default 7)")
+    parser.add_argument("--out", type=pathlib.Path, metavar="PREFIX", help="write PREFIX.json and PREFIX.md")
+    parser.add_argument("--triton-worker", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.triton_worker:
+        triton_worker(options.triton_worker, options.runs)
+        return 0
+    rows, header = measure(options)
+    table = markdown(rows, header)
+    print(table)
+    if options.out:
+        options.out.with_suffix(".json").write_text(json.dumps({"machine": header, "rows": rows}, indent=1) + "\n")
+        options.out.with_suffix(".md").write_text(table)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+//! Wall time of each step to PTX in a process that has compiled before, as JSON: a line for each file, with the milliseconds
+//! of each step in each run. `cargo bench -p girih --bench compile -- RUNS FILE...`
+use girih::compile::{Options, compile};
+use std::{collections::BTreeMap, process::ExitCode};
+
+fn main() -> ExitCode {
+    // Cargo adds `--bench`.
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    let Some((runs, files)) = arguments
+        .split_first()
+        .and_then(|(runs, files)| Some((runs.parse::<usize>().ok()?, files)))
+    else {
+        eprintln!("usage: compile RUNS FILE...");
+        return ExitCode::from(2);
+    };
+    for file in files {
+        let source = match std::fs::read(file) {
+            Ok(source) => source,
+            Err(error) => {
+                eprintln!("{file}: {error}");
+                return ExitCode::FAILURE;
+            }
+        };
+        let mut times = vec![];
+        // The first run is not counted: it is what a fresh process does.
+        for run in 0..=runs {
+            match compile(&source, file, &Options::default()) {
+                Ok(compiled) if run > 0 => {
+                    let mut steps: BTreeMap<String, f64> = BTreeMap::new();
+                    for stage in compiled.stages {
+                        *steps.entry(stage.name).or_default() += stage.time.as_secs_f64() * 1e3;
+                    }
+                    times.push(steps);
+                }
+                Ok(_) => {}
+                Err(failure) => {
+                    let messages: Vec<String> = failure.messages.iter().map(|m| m.to_string()).collect();
+                    eprintln!("{file}: {}", messages.join("\n"));
+                    return ExitCode::FAILURE;
+                }
+            }
+        }
+        println!("{}", serde_json::json!({ "file": file, "runs": times }));
+    }
+    ExitCode::SUCCESS
+}

@@ -56,6 +56,7 @@ pub fn coalesced_with_copies<'c>(
     let others = elements / size(fast);
     let along = (LINE_BYTES / (vector * element_bytes))
         .max(32 / others.min(32))
+        .min(32)
         .min(room[fast]);
     let mut lanes = vec![1; rank];
     lanes[fast] = along;

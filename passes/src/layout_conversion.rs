@@ -14,11 +14,12 @@ pub enum Plan {
     /// For each register of the destination the register of the source, in the same thread.
     Registers(Vec<usize>),
     /// For each register of the destination the register of the source and what the lane's number is combined with, by
-    /// exclusive or; `lanes` gives what each bit of the destination's lane contributes to the source's.
+    /// exclusive or; `lanes` gives what each bit of the thread's number contributes to the source's lane. Bits of the warp do
+    /// where every warp has a copy.
     Lanes {
         /// (register of the source, constant part of the lane).
         registers: Vec<(usize, u32)>,
-        /// Images of the lane's bits.
+        /// Images of the bits of the thread's number, the lane's five first.
         lanes: Vec<u32>,
     },
     /// Through shared memory.
@@ -49,20 +50,27 @@ impl Trip {
 pub fn plan(from: &Distribution, to: &Distribution, element_bytes: u64) -> Result<Plan, LayoutError> {
     let conversion = layout::conversion(&from.linear, &to.linear)?;
     let registers = to.registers.len() as u64;
-    let source = |register: u64, lane: u64, dim: Dim| {
-        conversion
-            .source
-            .coordinate(&[(Dim::Register, register), (Dim::Lane, lane)], dim)
-    };
-    let lane_moves_registers = (0..5).any(|bit| source(0, 1 << bit, Dim::Register) != 0);
+    let source = |from: Dim, n: u64, dim: Dim| conversion.source.coordinate(&[(from, n)], dim);
+    let thread_bits: Vec<(Dim, u64)> = [Dim::Lane, Dim::Warp]
+        .into_iter()
+        .flat_map(|dim| (0..to.linear.input_bits(dim)).map(move |bit| (dim, 1 << bit)))
+        .collect();
+    // A register is chosen when the program is compiled, the same in all threads.
+    let same_registers = thread_bits
+        .iter()
+        .all(|(dim, bit)| source(*dim, *bit, Dim::Register) == 0);
+    let register = |r: u64| source(Dim::Register, r, Dim::Register) as usize;
     Ok(match conversion.movement {
         Movement::None => Plan::Registers((0..registers as usize).collect()),
-        Movement::Registers => Plan::Registers((0..registers).map(|r| source(r, 0, Dim::Register) as usize).collect()),
-        Movement::Lanes if !lane_moves_registers => Plan::Lanes {
+        Movement::Registers if same_registers => Plan::Registers((0..registers).map(register).collect()),
+        Movement::Lanes if same_registers => Plan::Lanes {
             registers: (0..registers)
-                .map(|r| (source(r, 0, Dim::Register) as usize, source(r, 0, Dim::Lane) as u32))
+                .map(|r| (register(r), source(Dim::Register, r, Dim::Lane) as u32))
                 .collect(),
-            lanes: (0..5).map(|bit| source(0, 1 << bit, Dim::Lane) as u32).collect(),
+            lanes: thread_bits
+                .iter()
+                .map(|(dim, bit)| source(*dim, *bit, Dim::Lane) as u32)
+                .collect(),
         },
         _ => Plan::Shared(trip(from, to, element_bytes)?),
     })

@@ -229,7 +229,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
             Plan::Registers(registers) => registers.into_iter().map(|r| values[r]).collect(),
             Plan::Lanes { registers, lanes } => {
                 let images: Vec<Vec<u32>> = lanes.into_iter().map(|image| vec![image]).collect();
-                let lane = thread_part(&e, e.mask(e.sreg("tid.x"), 31), &images, 0);
+                let lane = thread_part(&e, e.sreg("tid.x"), &images, 0);
                 registers
                     .into_iter()
                     .map(|(r, constant)| {

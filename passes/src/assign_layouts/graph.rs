@@ -1,6 +1,7 @@
 //! Which tiles of a kernel must, or had better, share a layout.
+use crate::convert_tile_to_nvvm::{reduces, scans};
 use girih_dialects::tile::{
-    distribution::{Blocked, Sliced, parts_in_registers, rank_of, reshaped},
+    distribution::{Distribution, Sliced, parts_in_registers, rank_of, refitted, reshaped, transposed, widened},
     layouts::is_laid_out,
     ops::{
         cluster_reduce::ClusterReduce,
@@ -21,10 +22,13 @@ use std::collections::BTreeMap;
 pub enum Relation {
     /// Both are the same.
     Same,
-    /// The second is the first without this axis.
-    Slice(usize),
-    /// The second is the first with its axes exchanged, by the number of its `tile.transpose` in [`Graph::orders`].
-    Transpose(usize),
+    /// The second is the first without this axis; the shape of the first stands in [`Graph::parts`].
+    Slice(usize, usize),
+    /// The second is the first with its axes exchanged, by the number of its `tile.transpose` in [`Graph::orders`]; both
+    /// shapes stand in [`Graph::parts`].
+    Transpose(usize, usize),
+    /// The second repeats the first along axes of size 1; both shapes stand in [`Graph::parts`].
+    Repeat(usize),
     /// The second is seen in another shape; both stand in [`Graph::parts`].
     Reshape(usize),
     /// The second is part of the first: one layout, if threads hold parts in registers; the shapes of part and whole stand in
@@ -42,6 +46,8 @@ pub struct Graph<'c> {
     pub tiles: Vec<Value<'c, 'c>>,
     /// The layout of each, once it is known.
     pub layouts: Vec<Option<Attribute<'c>>>,
+    /// Whether it was drawn: accesses put up with it.
+    pub drawn: Vec<bool>,
     /// The orders of transpositions.
     pub orders: Vec<Vec<i64>>,
     /// Pairs of shapes that relations speak of.
@@ -124,6 +130,7 @@ impl<'c> Graph<'c> {
             }
         }
         graph.layouts.resize(graph.tiles.len(), None);
+        graph.drawn.resize(graph.tiles.len(), false);
         graph.edges.resize(graph.tiles.len(), vec![]);
         for op in ops {
             errors.merge(graph.relate_op(op));
@@ -149,6 +156,17 @@ impl<'c> Graph<'c> {
             self.edges[b].push((a, relation, false));
         }
     }
+    /// Keeps the shapes of two tiles for a relation.
+    fn shapes(&mut self, first: Value<'c, 'c>, second: Value<'c, 'c>) -> usize {
+        let shape = |v: Value<'c, 'c>| v.r#type().shape().unwrap_or_default();
+        self.parts.push((shape(first), shape(second)));
+        self.parts.len() - 1
+    }
+    /// Relates a tile to what is left of it without an axis.
+    fn slice(&mut self, whole: Value<'c, 'c>, axis: usize, part: Value<'c, 'c>) {
+        let n = self.shapes(whole, part);
+        self.relate(whole, Relation::Slice(axis, n), part);
+    }
     fn same(&mut self, values: &[Value<'c, 'c>]) {
         for pair in values.windows(2) {
             self.relate(pair[0], Relation::Same, pair[1]);
@@ -169,7 +187,7 @@ impl<'c> Graph<'c> {
         if let Some((tile, rows)) = rows_of(op) {
             match tile.r#type().shape().unwrap_or_default().len() {
                 1 => self.same(&[tile, rows]),
-                2 => self.relate(tile, Relation::Slice(1), rows),
+                2 => self.slice(tile, 1, rows),
                 _ => {}
             }
             return Ok(());
@@ -177,8 +195,13 @@ impl<'c> Graph<'c> {
         if op.is::<AtomicRmw>() {
             return Ok(());
         }
-        if op.has_trait(Trait::Elementwise) || op.is::<Broadcast>() || op.is::<Scan>() || op.is::<ClusterReduce>() {
+        if op.has_trait(Trait::Elementwise) || op.is::<Scan>() || op.is::<ClusterReduce>() {
             self.same(&tiles);
+            return Ok(());
+        }
+        if let Some(broadcast) = op.cast::<Broadcast>() {
+            let n = self.shapes(broadcast.source(), broadcast.result());
+            self.relate(broadcast.source(), Relation::Repeat(n), broadcast.result());
             return Ok(());
         }
         if let Some(reduce) = op.cast::<Reduce>() {
@@ -188,17 +211,13 @@ impl<'c> Graph<'c> {
                 closed
                     .iter()
                     .take(1)
-                    .for_each(|s| self.relate(*s, Relation::Slice(reduce.axis() as usize), r));
+                    .for_each(|s| self.slice(*s, reduce.axis() as usize, r));
             }
             self.same(&reduce.results());
             return Ok(());
         }
         if let Some(expand) = op.cast::<ExpandDims>() {
-            self.relate(
-                expand.result(),
-                Relation::Slice(expand.axis() as usize),
-                expand.source(),
-            );
+            self.slice(expand.result(), expand.axis() as usize, expand.source());
             return Ok(());
         }
         if op.is::<ExtractSlice>() || op.is::<Concat>() {
@@ -217,19 +236,15 @@ impl<'c> Graph<'c> {
             return Ok(());
         }
         if let Some(reshape) = op.cast::<Reshape>() {
-            let shape = |v: Value<'c, 'c>| v.r#type().shape().unwrap_or_default();
-            self.parts.push((shape(reshape.source()), shape(reshape.result())));
-            self.relate(
-                reshape.source(),
-                Relation::Reshape(self.parts.len() - 1),
-                reshape.result(),
-            );
+            let n = self.shapes(reshape.source(), reshape.result());
+            self.relate(reshape.source(), Relation::Reshape(n), reshape.result());
             return Ok(());
         }
         if let Some(transpose) = op.cast::<Transpose>() {
             let n = self.orders.len();
             self.orders.push(transpose.order());
-            self.relate(transpose.source(), Relation::Transpose(n), transpose.result());
+            let shapes = self.shapes(transpose.source(), transpose.result());
+            self.relate(transpose.source(), Relation::Transpose(n, shapes), transpose.result());
             return Ok(());
         }
         let arguments = |region: usize| {
@@ -289,26 +304,62 @@ impl<'c> Graph<'c> {
         Ok(())
     }
 
+    fn set(&mut self, v: Value<'c, 'c>, layout: Attribute<'c>) {
+        if let Some(n) = self.number(v) {
+            self.layouts[n] = Some(layout);
+        }
+    }
+
     /// Makes what follows from an op's operands, or from another of its values, follow: what a loop carries has one layout
     /// from pass to pass and after it, and results of reductions and transpositions are parts of their source's.
-    pub fn close(&mut self, ops: &[OperationRef<'c, 'c>], of_part: &LayoutOfPart<'c, '_>) {
+    ///
+    /// `plain` gives a layout that every op on a tile of a type can work with.
+    pub fn close(
+        &mut self,
+        ops: &[OperationRef<'c, 'c>],
+        plain: &dyn Fn(Type<'c>) -> Attribute<'c>,
+        of_part: &LayoutOfPart<'c, '_>,
+    ) {
         for op in ops {
             if let Some(reduce) = op.cast::<Reduce>() {
                 let axis = reduce.axis() as usize;
-                let source = reduce.sources().iter().find_map(|s| self.layout(*s));
+                let t = reduce.sources()[0].r#type();
+                let shape = t.shape().unwrap_or_default();
                 let first = reduce.results().first().and_then(|r| self.layout(*r));
-                let whole = source.or_else(|| first.and_then(|l| widened(l, axis)));
-                let results: Vec<_> = reduce.results().into_iter().filter_map(|r| self.number(r)).collect();
-                for r in results {
-                    self.layouts[r] = whole.map(|l| sliced(l, axis)).or(self.layouts[r]);
+                let sources = reduce.sources().iter().find_map(|s| self.layout(*s));
+                let whole = sources
+                    .or_else(|| widened(first?, axis, &shape))
+                    .filter(|l| Distribution::new(*l, &shape).is_some_and(|d| reduces(&d, axis).is_ok()))
+                    .unwrap_or_else(|| plain(t));
+                for r in reduce.results() {
+                    self.set(r, sliced(whole, axis));
                 }
+                continue;
+            }
+            if let Some(scan) = op.cast::<Scan>() {
+                let (axis, t) = (scan.axis() as usize, scan.results()[0].r#type());
+                let shape = t.shape().unwrap_or_default();
+                let own = self
+                    .layout(scan.results()[0])
+                    .filter(|l| Distribution::new(*l, &shape).is_some_and(|d| scans(&d, axis).is_ok()))
+                    .unwrap_or_else(|| plain(t));
+                for r in scan.results() {
+                    self.set(r, own);
+                }
+                continue;
+            }
+            if op.has_trait(Trait::Elementwise)
+                && let [first, others @ ..] = &op.result_values()[..]
+                && let Some(layout) = self.layout(*first)
+            {
+                others.iter().for_each(|r| self.set(*r, layout));
                 continue;
             }
             if let Some(r) = op.cast::<Reshape>() {
                 let shape = |v: Value<'c, 'c>| v.r#type().shape().unwrap_or_default();
                 if let (Some(from), Some(n)) = (self.layout(r.source()), self.number(r.result())) {
                     let seen = reshaped(from, &shape(r.source()), &shape(r.result()));
-                    self.layouts[n] = seen.map(Into::into).or(self.layouts[n]);
+                    self.layouts[n] = seen.or(self.layouts[n]);
                 }
                 continue;
             }
@@ -331,7 +382,8 @@ impl<'c> Graph<'c> {
             }
             if let Some(t) = op.cast::<Transpose>() {
                 if let (Some(from), Some(n)) = (self.layout(t.source()), self.number(t.result())) {
-                    self.layouts[n] = transposed(from, &t.order()).or(self.layouts[n]);
+                    let shape = t.source().r#type().shape().unwrap_or_default();
+                    self.layouts[n] = transposed(from, &shape, &t.order()).or(self.layouts[n]);
                 }
                 continue;
             }
@@ -383,78 +435,27 @@ fn follow<'c>(
 ) -> Option<Attribute<'c>> {
     match (relation, forward) {
         (Relation::Same, _) => Some(layout),
-        (Relation::Slice(axis), true) => Some(sliced(layout, axis)),
-        (Relation::Slice(axis), false) => widened(layout, axis),
-        (Relation::Reshape(n), true) => reshaped(layout, &parts[n].0, &parts[n].1).map(Into::into),
-        (Relation::Reshape(n), false) => reshaped(layout, &parts[n].1, &parts[n].0).map(Into::into),
+        (Relation::Slice(axis, _), true) => Some(sliced(layout, axis)),
+        (Relation::Slice(axis, n), false) => widened(layout, axis, &parts[n].0),
+        (Relation::Repeat(n), true) => refitted(layout, &parts[n].0, &parts[n].1),
+        (Relation::Repeat(n), false) => refitted(layout, &parts[n].1, &parts[n].0),
+        (Relation::Reshape(n), true) => reshaped(layout, &parts[n].0, &parts[n].1),
+        (Relation::Reshape(n), false) => reshaped(layout, &parts[n].1, &parts[n].0),
         (Relation::Part(n), _) => parts_in_registers(layout, &parts[n].0, &parts[n].1).then_some(layout),
-        (Relation::Transpose(n), true) => transposed(layout, &orders[n]),
-        (Relation::Transpose(n), false) => {
-            let order = &orders[n];
-            let mut back = vec![0; order.len()];
-            order.iter().enumerate().for_each(|(i, a)| back[*a as usize] = i as i64);
-            transposed(layout, &back)
-        }
+        (Relation::Transpose(n, shapes), true) => transposed(layout, &parts[shapes].0, &orders[n]),
+        (Relation::Transpose(n, shapes), false) => transposed(layout, &parts[shapes].1, &inverse(&orders[n])),
     }
 }
 
-/// `layout` with its axes in another order: axis `i` is axis `order[i]` of it. Only blocked layouts have one.
-pub fn transposed<'c>(layout: Attribute<'c>, order: &[i64]) -> Option<Attribute<'c>> {
-    let b = Blocked::of(layout)?;
-    let exchanged = |list: Vec<i64>| order.iter().map(|a| list[*a as usize]).collect::<Vec<_>>();
-    let place = |axis: usize| order.iter().position(|a| *a == axis as i64).unwrap_or(0) as i64;
-    let mut axes: Vec<i64> = b.axes().into_iter().map(place).collect();
-    if axes.iter().rev().copied().eq(0..axes.len() as i64) {
-        axes.clear();
-    }
-    let context = girih_ir::context(layout.context());
-    Some(
-        Blocked::get(
-            context,
-            exchanged(b.per_thread()),
-            exchanged(b.lanes()),
-            exchanged(b.warps()),
-            axes,
-        )
-        .into(),
-    )
+/// The order that takes a transposition back.
+pub fn inverse(order: &[i64]) -> Vec<i64> {
+    let mut back = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(i, a)| back[*a as usize] = i as i64);
+    back
 }
 
 /// `layout` without an axis.
 pub fn sliced<'c>(layout: Attribute<'c>, axis: usize) -> Attribute<'c> {
     let context = girih_ir::context(layout.context());
     Sliced::get(context, axis as i64, layout).into()
-}
-
-/// A layout whose slice along `axis` is `layout`.
-pub fn widened<'c>(layout: Attribute<'c>, axis: usize) -> Option<Attribute<'c>> {
-    if let Some(s) = Sliced::of(layout).filter(|s| s.axis() == axis as i64) {
-        return Some(s.parent());
-    }
-    let b = Blocked::of(layout)?;
-    let rank = rank_of(layout)?;
-    let wider = |mut list: Vec<i64>| {
-        list.insert(axis, 1);
-        list
-    };
-    let mut order: Vec<i64> = b
-        .axes()
-        .into_iter()
-        .map(|a| if a >= axis { a as i64 + 1 } else { a as i64 })
-        .collect();
-    order.push(axis as i64);
-    if order.iter().rev().copied().eq(0..=rank as i64) {
-        order.clear();
-    }
-    let context = girih_ir::context(layout.context());
-    Some(
-        Blocked::get(
-            context,
-            wider(b.per_thread()),
-            wider(b.lanes()),
-            wider(b.warps()),
-            order,
-        )
-        .into(),
-    )
 }

@@ -15,14 +15,18 @@
 //! it needs under the layout that reaches it keeps its own. Where layouts meet that differ, `tile.convert_layout` stands;
 //! constants, splats and iotas are made anew instead.
 //!
+//! With `seed`, half of the tiles get layouts that are drawn at random, and so half of the ops stand between conversions: for
+//! tests, since no layout may change a result.
+//!
 //! *Needs* `threads` of the kernel to be 32 times a power of two. Tensors that have a layout keep it. *Refuses* ops on tiles
 //! for which it has no rule. It gives a remark for each conversion. *Numbers* stay what they are.
 mod anchors;
 mod graph;
+mod random;
 
 use anchors::{coalesced, coalesced_with_copies, order, sector_cost};
 use girih_dialects::tile::{
-    distribution::{Distribution, Sliced, is_distributed, linear_of, reshaped},
+    distribution::{Distribution, Sliced, is_distributed, linear_of, refitted, reshaped, transposed},
     ops::{
         cluster_reduce::ClusterReduce,
         kernel::Kernel,
@@ -39,11 +43,12 @@ use girih_ir::{
     ext::BlockExt,
     mlir_sys::*,
     op::{OpView, Trait},
-    pass::{DialectSource, Pass, PassContext, PassInfo, Statistic},
+    pass::{DialectSource, OptionDef, OptionDefault, Pass, PassContext, PassInfo, Statistic},
     prelude::*,
     rewrite::{Before, Builder},
 };
-use graph::{Graph, first_axis, is_free, is_open, rows_of, sliced, transposed};
+use graph::{Graph, first_axis, inverse, is_free, is_open, rows_of, sliced};
+use random::Dice;
 
 /// Sectors touched for each needed, in hundredths, that an access puts up with.
 const TOLERATED_COST: u64 = 150;
@@ -54,6 +59,11 @@ pub struct AssignLayouts;
 impl Pass for AssignLayouts {
     const INFO: PassInfo = PassInfo {
         anchor: Some("builtin.module"),
+        options: &[OptionDef {
+            name: "seed",
+            description: "Draw layouts at random, for tests; 0: do not",
+            default: OptionDefault::Int(0),
+        }],
         statistics: &[
             Statistic {
                 name: "laid-out",
@@ -153,13 +163,26 @@ fn assign<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
     }
     let warps = threads as u64 / 32;
     let mut graph = Graph::of(kernel)?;
+    if let seed @ 1.. = cx.option_int("seed") {
+        draw_layouts(&mut graph, kernel.op().ctx(), seed as u64, warps);
+    }
     spread_from_accesses(&mut graph, &body, warps);
-    graph.close(&body, &|t, part, whole| {
+    graph.close(&body, &|t| plain(t, warps), &|t, part, whole| {
         let axes: Vec<usize> = (0..part.len()).rev().collect();
-        // Copies along an axis that is not cut are copies in the whole, too.
-        let uncut = axes.iter().copied().find(|a| part[*a] == whole[*a]).unwrap_or(axes[0]);
-        let bytes = element_bits(t).unwrap_or(32) / 8;
-        coalesced_with_copies(kernel.op().ctx(), part, &axes, bytes, warps, uncut).into()
+        if axes.is_empty() {
+            return plain(t, warps);
+        }
+        // Copies along an axis that is not cut are copies in the whole, too. Where all axes are cut they go along one more.
+        let (context, bytes) = (kernel.op().ctx(), element_bits(t).unwrap_or(32) / 8);
+        if let Some(uncut) = axes.iter().copied().find(|a| part[*a] == whole[*a]) {
+            return coalesced_with_copies(context, part, &axes, bytes, warps, uncut).into();
+        }
+        let (further, one) = (part.len(), [part, &[1]].concat());
+        let axes: Vec<usize> = axes.into_iter().chain([further]).collect();
+        sliced(
+            coalesced_with_copies(context, &one, &axes, bytes, warps, further).into(),
+            further,
+        )
     });
     for (tile, layout) in graph.tiles.iter().zip(&graph.layouts) {
         if let Some(layout) = layout {
@@ -184,6 +207,23 @@ fn assign<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
     Ok(())
 }
 
+/// Gives half of the tiles layouts drawn at random, some with all that follows from them.
+fn draw_layouts<'c>(graph: &mut Graph<'c>, context: &'c Context, seed: u64, warps: u64) {
+    let mut dice = Dice(seed);
+    for n in 0..graph.tiles.len() {
+        let choice = dice.below(4);
+        if choice < 2 {
+            let shape = graph.tiles[n].r#type().shape().unwrap_or_default();
+            let layout = random::layout(&mut dice, context, &shape, warps);
+            graph.drawn[n] = true;
+            match choice {
+                0 => graph.spread(n, layout),
+                _ => graph.layouts[n] = Some(layout),
+            }
+        }
+    }
+}
+
 /// Loads, then stores, then whatever is left.
 fn spread_from_accesses<'c>(graph: &mut Graph<'c>, body: &[OperationRef<'c, 'c>], warps: u64) {
     let accesses = |wanted: &dyn Fn(&OperationRef<'c, 'c>) -> bool| {
@@ -202,7 +242,7 @@ fn spread_from_accesses<'c>(graph: &mut Graph<'c>, body: &[OperationRef<'c, 'c>]
     for load in accesses(&|op| op.is::<Load>() || op.is::<Gather>()) {
         let Some(n) = graph.number(load.tile) else { continue };
         match graph.layouts[n] {
-            Some(l) if load.tolerates(l, warps) => {}
+            Some(l) if graph.drawn[n] || load.tolerates(l, warps) => {}
             Some(_) => graph.layouts[n] = Some(load.wanted(warps)),
             None => graph.spread(n, load.wanted(warps)),
         }
@@ -214,12 +254,21 @@ fn spread_from_accesses<'c>(graph: &mut Graph<'c>, body: &[OperationRef<'c, 'c>]
     }
     for n in 0..graph.tiles.len() {
         if graph.layouts[n].is_none() {
-            let t = graph.tiles[n].r#type();
-            let shape = t.shape().unwrap_or_default();
+            graph.spread(n, plain(graph.tiles[n].r#type(), warps));
+        }
+    }
+}
+
+/// A layout for a tile that no access is concerned with: rows lie in as few warps as they can.
+fn plain<'c>(t: Type<'c>, warps: u64) -> Attribute<'c> {
+    let context = girih_ir::context(unsafe { ContextRef::from_raw(mlirTypeGetContext(t.to_raw())) });
+    let bytes = element_bits(t).unwrap_or(32) / 8;
+    match &t.shape().unwrap_or_default()[..] {
+        // Every thread holds the one element.
+        [] => sliced(coalesced(context, &[1], &[0], bytes, warps).into(), 0),
+        shape => {
             let axes: Vec<usize> = (0..shape.len()).rev().collect();
-            let bytes = element_bits(t).unwrap_or(32) / 8;
-            let context = girih_ir::context(unsafe { ContextRef::from_raw(mlirTypeGetContext(t.to_raw())) });
-            graph.spread(n, coalesced(context, &shape, &axes, bytes, warps).into());
+            coalesced(context, shape, &axes, bytes, warps).into()
         }
     }
 }
@@ -339,29 +388,24 @@ fn needed<'c>(
         if graph.number(v).is_none() && !is_open(v) {
             return None;
         }
-        let own = graph.layout(v).filter(|l| access.tolerates(*l, warps));
+        let drawn = graph.number(v).is_some_and(|n| graph.drawn[n]);
+        let own = graph.layout(v).filter(|l| drawn || access.tolerates(*l, warps));
         return own.or_else(|| Some(access.wanted(warps)));
     }
-    let same = [
-        Broadcast::NAME,
-        Scan::NAME,
-        ClusterReduce::NAME,
-        ExtractSlice::NAME,
-        Concat::NAME,
-    ];
+    let shape = |v: Value<'c, 'c>| v.r#type().shape().unwrap_or_default();
+    if op.is::<Broadcast>() {
+        return refitted(of(&results, 0)?, &shape(results[0]), &shape(v));
+    }
+    let same = [Scan::NAME, ClusterReduce::NAME, ExtractSlice::NAME, Concat::NAME];
     if op.has_trait(Trait::Elementwise) || same.contains(&op.full_name()) {
         return of(&results, 0);
     }
     if op.is::<Reshape>() {
-        let shape = |t: Type<'c>| t.shape().unwrap_or_default();
-        return reshaped(of(&results, 0)?, &shape(results[0].r#type()), &shape(v.r#type()))
-            .map(Into::into)
-            .filter(|l| {
-                // The same map in other words moves nothing.
-                let own = v.r#type().encoding().and_then(|e| linear_of(e, &shape(v.r#type())));
-                own.zip(linear_of(*l, &shape(v.r#type())))
-                    .is_none_or(|(a, b)| !a.same_map(&b))
-            });
+        return reshaped(of(&results, 0)?, &shape(results[0]), &shape(v)).filter(|l| {
+            // The same map in other words moves nothing.
+            let own = v.r#type().encoding().and_then(|e| linear_of(e, &shape(v)));
+            own.zip(linear_of(*l, &shape(v))).is_none_or(|(a, b)| !a.same_map(&b))
+        });
     }
     if op.is::<Reduce>() {
         return Sliced::of(of(&results, 0)?).map(|s| s.parent());
@@ -370,12 +414,7 @@ fn needed<'c>(
         return Some(sliced(of(&results, 0)?, expand.axis() as usize));
     }
     if let Some(t) = op.cast::<Transpose>() {
-        let mut back = vec![0; t.order().len()];
-        t.order()
-            .iter()
-            .enumerate()
-            .for_each(|(i, a)| back[*a as usize] = i as i64);
-        return transposed(of(&results, 0)?, &back);
+        return transposed(of(&results, 0)?, &shape(results[0]), &inverse(&t.order()));
     }
     let arguments = |op: OperationRef<'c, 'c>, region: usize| {
         op.region_at(region)

@@ -55,7 +55,8 @@ use girih_ir::{
     prelude::*,
     rewrite::Matched,
 };
-pub use scan::scan_bytes;
+pub use reduce::reduces;
+pub use scan::{scan_bytes, scans};
 pub use types::type_converter;
 
 /// Name of the module with the lowered bodies.

@@ -83,6 +83,11 @@ fn bits_along(d: &Distribution, axis: usize) -> Result<Vec<usize>, String> {
     Ok(found)
 }
 
+/// Whether tiles that are dealt out so can be reduced along an axis; an error text where not.
+pub fn reduces(d: &Distribution, axis: usize) -> Result<(), String> {
+    bits_along(d, axis).map(drop)
+}
+
 fn reduce<'c>(op: Reduce<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &ConversionRewriter<'c>) -> Matched {
     let axis = op.axis() as usize;
     let sources = op.sources();

@@ -56,10 +56,27 @@ fn sources(d: &Distribution, axis: usize) -> Result<Vec<Source>, String> {
             "registers and threads share coordinate bits; convert the tile to a #tile.blocked layout first".into(),
         );
     }
-    found
+    let found: Vec<Source> = found
         .into_iter()
         .collect::<Option<_>>()
-        .ok_or_else(|| format!("the layout does not give every coordinate of axis {axis}"))
+        .ok_or_else(|| format!("the layout does not give every coordinate of axis {axis}"))?;
+    let is_warp = |s: &Source| matches!(s, Source::Thread(b) if *b >= 5);
+    let turns = found
+        .chunk_by(|a, b| is_warp(a) == is_warp(b))
+        .filter(|part| is_warp(&part[0]))
+        .count();
+    if turns > 1 {
+        return Err(TURNS.into());
+    }
+    Ok(found)
+}
+
+/// What a layout is told in which warps take turns along the axis more than once.
+const TURNS: &str = "warps take turns along the axis more than once; convert the tile to a #tile.blocked layout first";
+
+/// Whether tiles that are dealt out so can be scanned along an axis; an error text where not.
+pub fn scans(d: &Distribution, axis: usize) -> Result<(), String> {
+    sources(d, axis).map(drop)
 }
 
 /// What each register holds while the scan goes on: a number of each tile.
@@ -172,12 +189,6 @@ fn scan<'c>(op: Scan<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &Conversion
             Source::Thread(_) => {
                 let warp = |s: &Source| matches!(s, Source::Thread(b) if *b >= 5);
                 let end = i + bits[i..].iter().take_while(|s| warp(s)).count();
-                if bits[..i].iter().any(warp) {
-                    return refuse(
-                        op.op(),
-                        "warps take turns along the axis more than once; convert the tile to a #tile.blocked layout first",
-                    );
-                }
                 if let Err(refusal) = join_warps(&e, op, operands, &d, &f, &bits, i..end, &mut blocks) {
                     return refuse(op.op(), refusal);
                 }

@@ -1,0 +1,161 @@
+// Tiles smaller than the block, without axes, and in layouts that are no blocks: each kernel alone, against what it says.
+// RUN: girih run %s --kernel fill --device sim --arg Y=zeros:i16[64] --check Y=full(7):i16[64] 2>/dev/null | FileCheck %s
+// RUN: girih run %s --kernel one_warp --device sim --arg X=iota:i32[32] --arg Y=zeros:i32[1] --check Y=full(496):i32[1] 2>/dev/null | FileCheck %s
+// RUN: girih run %s --kernel turned --device sim --arg X=iota:i32[4,8,16] --arg Y=zeros:i32[8,4] 2>/dev/null | FileCheck %s
+// RUN: girih run %s --kernel repeated --device sim --arg X=iota:i32[8] --arg Y=zeros:i32[8,8] 2>/dev/null | FileCheck %s
+// RUN: girih run %s --kernel joined --device sim --arg X=iota:i32[8] --arg Y=zeros:i32[2,8] 2>/dev/null | FileCheck %s
+// RUN: girih run %s --kernel element --device sim --arg Y=zeros:i16[1] --check Y=full(3):i16[1] 2>/dev/null | FileCheck %s
+// RUN: girih run %s --kernel no_axes --device sim --arg Y=zeros:f32[1,1] --check Y=full(5):f32[1,1] 2>/dev/null | FileCheck %s
+// RUN: girih run %s --kernel rows_of_others --device sim --arg I=iota:i32[8] --arg Y=zeros:i16[8,8] --check Y=ones:i16[8,8] 2>/dev/null | FileCheck %s
+// CHECK: right: Y: all {{.*}} elements are exact
+
+// Fewer bytes for each thread than a line has for each lane.
+tile.kernel @fill(%Y: memref<64xi16, #tile.global>) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %seven = arith.constant dense<7> : tensor<64xi16>
+  tile.store %seven, %Y[%c0] : tensor<64xi16>, memref<64xi16, #tile.global>
+}
+
+// A multiprocessor would have threads for more blocks than it holds.
+tile.kernel @one_warp(%X: memref<32xi32, #tile.global>, %Y: memref<1xi32, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %X[%c0] : memref<32xi32, #tile.global> -> tensor<32xi32>
+  %sum = tile.reduce %x axis 0 (%a: i32, %b: i32) {
+    %s = arith.addi %a, %b : i32
+    tile.yield %s : i32
+  } : tensor<32xi32> -> tensor<i32>
+  %y = tile.expand_dims %sum axis 0 : tensor<i32> -> tensor<1xi32>
+  tile.store %y, %Y[%c0] : tensor<1xi32>, memref<1xi32, #tile.global>
+}
+
+// What is left of a reduced tile, its axes exchanged.
+tile.kernel @turned(%X: memref<4x8x16xi32, #tile.global>, %Y: memref<8x4xi32, #tile.global>) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %X[%c0, %c0, %c0] : memref<4x8x16xi32, #tile.global> -> tensor<4x8x16xi32>
+  %sums = tile.reduce %x axis 2 (%a: i32, %b: i32) {
+    %s = arith.addi %a, %b : i32
+    tile.yield %s : i32
+  } : tensor<4x8x16xi32> -> tensor<4x8xi32>
+  %y = tile.transpose %sums order [1, 0] : tensor<4x8xi32> -> tensor<8x4xi32>
+  tile.store %y, %Y[%c0, %c0] : tensor<8x4xi32>, memref<8x4xi32, #tile.global>
+}
+
+func.func @turned_ref(%X: memref<?x?x?xi32>, %Y: memref<?x?xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant 0 : i32
+  scf.for %i = %c0 to %c4 step %c1 {
+    scf.for %j = %c0 to %c8 step %c1 {
+      %sum = scf.for %k = %c0 to %c16 step %c1 iter_args(%s = %zero) -> (i32) {
+        %x = memref.load %X[%i, %j, %k] : memref<?x?x?xi32>
+        %t = arith.addi %s, %x : i32
+        scf.yield %t : i32
+      }
+      memref.store %sum, %Y[%j, %i] : memref<?x?xi32>
+    }
+  }
+  return
+}
+
+// A row that was a list, repeated.
+tile.kernel @repeated(%X: memref<8xi32, #tile.global>, %Y: memref<8x8xi32, #tile.global>) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %X[%c0] : memref<8xi32, #tile.global> -> tensor<8xi32>
+  %row = tile.reshape %x : tensor<8xi32> -> tensor<1x8xi32>
+  %y = tile.broadcast %row : tensor<1x8xi32> -> tensor<8x8xi32>
+  tile.store %y, %Y[%c0, %c0] : tensor<8x8xi32>, memref<8x8xi32, #tile.global>
+}
+
+func.func @repeated_ref(%X: memref<?xi32>, %Y: memref<?x?xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  scf.for %i = %c0 to %c8 step %c1 {
+    scf.for %j = %c0 to %c8 step %c1 {
+      %x = memref.load %X[%j] : memref<?xi32>
+      memref.store %x, %Y[%i, %j] : memref<?x?xi32>
+    }
+  }
+  return
+}
+
+// Rows that were a list, side by side.
+tile.kernel @joined(%X: memref<8xi32, #tile.global>, %Y: memref<2x8xi32, #tile.global>) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %X[%c0] : memref<8xi32, #tile.global> -> tensor<8xi32>
+  %rows = tile.reshape %x : tensor<8xi32> -> tensor<2x4xi32>
+  %y = tile.concat %rows, %rows axis 1 : tensor<2x4xi32>, tensor<2x4xi32> -> tensor<2x8xi32>
+  tile.store %y, %Y[%c0, %c0] : tensor<2x8xi32>, memref<2x8xi32, #tile.global>
+}
+
+func.func @joined_ref(%X: memref<?xi32>, %Y: memref<?x?xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  scf.for %i = %c0 to %c2 step %c1 {
+    scf.for %j = %c0 to %c8 step %c1 {
+      %column = arith.remui %j, %c4 : index
+      %row = arith.muli %i, %c4 : index
+      %k = arith.addi %row, %column : index
+      %x = memref.load %X[%k] : memref<?xi32>
+      memref.store %x, %Y[%i, %j] : memref<?x?xi32>
+    }
+  }
+  return
+}
+
+// One element of a tile that every thread can make.
+tile.kernel @element(%Y: memref<1xi16, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = arith.constant dense<3> : tensor<16xi16>
+  %y = tile.extract_slice %x at [11] : tensor<16xi16> -> tensor<1xi16>
+  tile.store %y, %Y[%c0] : tensor<1xi16>, memref<1xi16, #tile.global>
+}
+
+// Tiles without axes that no tile with axes says anything about.
+tile.kernel @no_axes(%Y: memref<1x1xf32, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %two = arith.constant dense<2.0> : tensor<f32>
+  %three = arith.constant dense<3.0> : tensor<f32>
+  %sum = arith.addf %two, %three : tensor<f32>
+  %same = tile.transpose %sum order [] : tensor<f32> -> tensor<f32>
+  %y = tile.reshape %same : tensor<f32> -> tensor<1x1xf32>
+  tile.store %y, %Y[%c0, %c0] : tensor<1x1xf32>, memref<1x1xf32, #tile.global>
+}
+
+// Numbers of rows of which every warp holds a copy, and takes another part.
+tile.kernel @rows_of_others(%I: memref<8xi32, #tile.global>, %Y: memref<8x8xi16, #tile.global>) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1> : tensor<8x8xi16>
+  %rows = tile.load %I[%c0] : memref<8xi32, #tile.global> -> tensor<8xi32>
+  tile.scatter %one, %Y[%c0] rows %rows : tensor<8x8xi16>, memref<8x8xi16, #tile.global>, tensor<8xi32>
+}

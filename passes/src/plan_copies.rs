@@ -55,7 +55,7 @@ use girih_dialects::{
     },
 };
 use girih_ir::{
-    ext::BlockExt,
+    ext::{BlockExt, DYNAMIC},
     mlir_sys::*,
     op::{EffectKind, OpView},
     pass::{DialectSource, Pass, PassContext, PassInfo, Statistic},
@@ -347,6 +347,13 @@ fn tensor_copy<'c>(
     if strides[axis] != 1 {
         return Err(format!(
             "axis {axis} is contiguous in shared memory, but its stride in global memory is not known to be 1"
+        ));
+    }
+    let other = staging.row_axis(side);
+    if strides[other] != DYNAMIC && strides[other] * bytes % COPY_BYTES != 0 {
+        return Err(format!(
+            "tensor copies take strides that are multiples of {COPY_BYTES} bytes, but that of axis {other} is {}",
+            strides[other] * bytes
         ));
     }
     let Some(place) = mma.op().parent().filter(|p| p.full_name() == "scf.for") else {

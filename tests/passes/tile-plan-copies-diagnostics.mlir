@@ -114,6 +114,31 @@ tile.kernel @once(%A: !rows, %B: !columns) threads(128) launch {
 
 // -----
 
+// What no tensor map can say is not asked for at run time.
+!rows = memref<64x17xbf16, strided<[17, 1]>, #tile.global>
+!columns = memref<?x?xbf16, strided<[1, ?]>, #tile.global>
+module attributes {tile.target = "sm_90a"} {
+tile.kernel @odd_stride(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  %sum = scf.for %k = %c0 to %c32 step %c16 iter_args(%acc = %zero) -> (tensor<64x8xf32>) {
+    // expected-remark @+1 {{is copied by threads: no tensor copy takes operand a: tensor copies take strides that are multiples of 16 bytes, but that of axis 0 is 34}}
+    %a = tile.load %A[%c0, %k] : !rows -> tensor<64x16xbf16>
+    // expected-remark @+1 {{is copied by threads: no tensor copy takes operand a}}
+    %b = tile.load %B[%k, %c0] : !columns -> tensor<16x8xbf16>
+    %c = tile.mma %a, %b, %acc : tensor<64x16xbf16>, tensor<16x8xbf16>, tensor<64x8xf32>
+    scf.yield %c : tensor<64x8xf32>
+  }
+}
+}
+
+// -----
+
 !rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
 !columns = memref<?x?xbf16, strided<[1, ?]>, #tile.global>
 module attributes {tile.target = "sm_90a"} {

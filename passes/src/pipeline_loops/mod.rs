@@ -263,6 +263,10 @@ impl<'c> Shared<'c> {
             + buffers.map(|s| bytes(s.result().r#type())).sum::<u64>()
             + SPARE_BYTES;
         let one_of_each: u64 = self.rings.iter().map(|ring| bytes(ring.slot)).sum();
+        if one_of_each == 0 {
+            // There are no rings.
+            return Ok(1);
+        }
         let room = MAX_SHARED_BYTES.saturating_sub(used);
         let fit = room.checked_div(one_of_each).map_or(1, |n| n.min(1 << 10) as i64);
         let wanted = if asked > 0 { asked } else { fit.clamp(1, MOST_SLOTS) };

@@ -65,6 +65,9 @@ pub struct Options {
     pub dump: Option<PathBuf>,
     /// ptxas, unless the one that is found.
     pub ptxas: Option<PathBuf>,
+    /// Pairs of a pass's name and the textual pipeline that runs in its place; an empty one leaves the pass out. What must
+    /// not depend on a pass is tested so, and which pass is to blame is found so.
+    pub instead: Vec<(String, String)>,
 }
 
 impl Default for Options {
@@ -78,6 +81,7 @@ impl Default for Options {
             line_info: false,
             dump: None,
             ptxas: None,
+            instead: Vec::new(),
         }
     }
 }
@@ -170,7 +174,10 @@ impl<'c> Unit<'c> {
             if options.emit < level {
                 return Ok(self.finish_text());
             }
-            for step in steps::split(pipeline) {
+            for step in steps::split(pipeline)
+                .into_iter()
+                .flat_map(|step| step.or(&options.instead))
+            {
                 self.step(&step.name, |module| {
                     pass::run_pipeline(module, &step.pipeline, pass::RunOptions::default())
                 })?;

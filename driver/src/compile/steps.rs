@@ -9,6 +9,16 @@ pub(super) struct Step {
     pub(super) pipeline: String,
 }
 
+impl Step {
+    /// The step, or what runs in its place.
+    pub(super) fn or(self, instead: &[(String, String)]) -> Vec<Step> {
+        match instead.iter().find(|(name, _)| *name == self.name) {
+            Some((_, pipeline)) => split(pipeline),
+            None => vec![self],
+        }
+    }
+}
+
 /// Splits `a{x=1},gpu.module(b,c)` into `a{x=1}`, `gpu.module(b)`, `gpu.module(c)`.
 pub(super) fn split(pipeline: &str) -> Vec<Step> {
     let mut steps = Vec::new();
@@ -70,5 +80,15 @@ mod tests {
             ]
         );
         assert_eq!(split(""), []);
+        let instead = [("c".to_owned(), String::new()), ("a".to_owned(), "f{y},g".to_owned())];
+        let names: Vec<_> = steps
+            .into_iter()
+            .flat_map(|step| step.or(&instead))
+            .map(|step| step.pipeline)
+            .collect();
+        assert_eq!(
+            names,
+            ["f{y}", "g", "gpu.module(b{z={q=1}})", "gpu.module(llvm.func(d))", "e"]
+        );
     }
 }

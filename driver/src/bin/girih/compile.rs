@@ -54,6 +54,7 @@ impl Compilation {
             line_info: self.lineinfo,
             dump: self.dump.clone(),
             ptxas: self.ptxas.clone(),
+            instead: Vec::new(),
         }
     }
 }

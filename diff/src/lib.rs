@@ -7,8 +7,10 @@
 //! | [`template`] | SPECs with sizes that are drawn anew for each round |
 //! | [`rounds`] | many rounds of one kernel, with other numbers and sizes each time |
 //! | [`suite`] | generated kernels, one instruction each: every `wgmma` and every `mma.sync` |
+//! | [`programs`] | kernels that were compiled elsewhere, with what they should leave |
 //! | [`transfers`] | drawn copies, with and without tensor maps |
 pub mod compare;
+pub mod programs;
 pub mod rounds;
 pub mod suite;
 pub mod template;

@@ -161,6 +161,7 @@ pub fn run(program: &Program, options: &Options, devices: &mut [Box<dyn Device>;
     }
     let how = match tolerance {
         Tolerance::Bits => "every bit".to_owned(),
+        Tolerance::OneNan => "every bit of what is a number".to_owned(),
         Tolerance::Within(t) => format!("floats within {t}"),
     };
     outcome.text = format!(

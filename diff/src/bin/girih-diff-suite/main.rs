@@ -5,6 +5,7 @@ use clap::Parser;
 use girih_diff::{
     Pair,
     compare::Tolerance,
+    programs,
     suite::{self, Case, ROUNDS},
 };
 use girih_runtime::{Error, Result};
@@ -36,6 +37,10 @@ struct Cli {
     /// Number of the first transfer; case I of a seed is always the same.
     #[arg(long, value_name = "I", default_value_t = 0)]
     first: u64,
+    /// Run the kernels in DIR instead, each with its arguments, and compare them with what they should be afterwards: what
+    /// `GIRIH_PROGRAMS_WRITE=DIR` makes the compiler's own tests write.
+    #[arg(long, value_name = "DIR")]
+    programs: Option<PathBuf>,
     /// Write the PTX of each case to DIR and run nothing.
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
@@ -76,6 +81,9 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Result<bool> {
     if let Some(count) = cli.transfers {
         return transfers::run(cli, count);
+    }
+    if let Some(dir) = &cli.programs {
+        return programs(cli, dir);
     }
     let cases: Vec<Case> = suite::cases()?
         .into_iter()
@@ -124,6 +132,51 @@ fn run(cli: &Cli) -> Result<bool> {
         ROUNDS.len()
     );
     Ok(same == cases.len())
+}
+
+/// Whether all kernels of a folder leave on both devices what they should.
+fn programs(cli: &Cli, dir: &std::path::Path) -> Result<bool> {
+    let paths = programs::cases(dir)?;
+    let chosen: Vec<_> = paths.iter().skip(cli.part.first).step_by(cli.part.step).collect();
+    if chosen.is_empty() {
+        return Err(Error::Usage(format!("no .ptx file is in {}", dir.display())));
+    }
+    let mut devices = cli.on.open()?;
+    let (mut right, mut errors) = (0, 0);
+    'all: for path in &chosen {
+        let case = programs::Case::read(path)?;
+        let mut good = true;
+        for device in &mut devices {
+            let name = device.name();
+            match case.run(&mut **device) {
+                Ok(found) => {
+                    for difference in &found {
+                        println!(
+                            "WRONG: {}: {}",
+                            path.display(),
+                            difference.words([name.as_str(), "paper"])
+                        );
+                    }
+                    good &= found.is_empty();
+                }
+                Err(error) => {
+                    println!("ERROR: {} on {name}: {error}", path.display());
+                    good = false;
+                    errors += 1;
+                    if errors == MOST_ERRORS {
+                        println!("{errors} launches failed; the rest is left out");
+                        break 'all;
+                    }
+                }
+            }
+        }
+        right += usize::from(good);
+    }
+    println!(
+        "{right} of {} programs leave what they should on both devices",
+        chosen.len()
+    );
+    Ok(right == chosen.len())
 }
 
 fn write(cases: &[Case], dir: &std::path::Path) -> Result<()> {

@@ -7,6 +7,7 @@ mod copies_formats;
 mod flow;
 mod memory;
 mod mutated;
+mod programs;
 mod roles;
 mod support;
 mod wgmma;

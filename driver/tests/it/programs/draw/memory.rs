@@ -1,0 +1,244 @@
+//! Arguments, and what is loaded from them and stored to them.
+use super::{
+    super::program::{Argument, Base, Content, Dice, Id, Index, Kind, Op, Tile},
+    Draw,
+};
+use girih_core::dtype::DType;
+
+/// Most elements of an argument.
+const MOST_ELEMENTS: i64 = 1 << 15;
+
+impl Draw {
+    pub(super) fn content(&mut self, dtype: DType) -> Content {
+        let small = if matches!(dtype, DType::E4m3 | DType::E5m2 | DType::F16 | DType::Bf16) {
+            2
+        } else {
+            9
+        };
+        if self.dice.chance(2, 3) {
+            Content::Small(small)
+        } else {
+            Content::Wide
+        }
+    }
+
+    /// A memref; `repeated` axes have no two elements at one place.
+    pub(super) fn argument(&mut self, dtype: DType, shape: &[i64], content: Content) -> usize {
+        let rank = shape.len();
+        let mut order: Vec<usize> = (0..rank).rev().collect();
+        match self.dice.below(6) {
+            0 => order.reverse(),
+            1 => {
+                for i in (1..rank).rev() {
+                    order.swap(i, self.dice.below(i + 1));
+                }
+            }
+            _ => {}
+        }
+        let mut strides = vec![0; rank];
+        let mut stride = if self.dice.chance(1, 12) {
+            self.dice.range(2, 3)
+        } else {
+            1
+        };
+        for axis in &order {
+            strides[*axis] = stride;
+            stride *= shape[*axis].max(1);
+            stride += match self.dice.below(6) {
+                0 => self.dice.range(1, 5),
+                1 => (stride + 15) / 16 * 16 - stride,
+                _ => 0,
+            };
+        }
+        let mut tight = vec![1; rank];
+        for axis in (1..rank).rev() {
+            tight[axis - 1] = tight[axis] * shape[axis].max(1);
+        }
+        let plain = strides == tight && self.dice.chance(1, 2);
+        let mode = self.dice.below(4);
+        let flags = |dice: &mut Dice, unit: bool| match mode {
+            0 => false,
+            1 => dice.chance(1, 2),
+            _ => !unit || dice.chance(1, 20),
+        };
+        let dynamic_sizes = (0..rank).map(|_| flags(&mut self.dice, false)).collect();
+        let dynamic_strides = strides.iter().map(|s| flags(&mut self.dice, *s == 1)).collect();
+        let offset = if self.dice.chance(1, 4) {
+            self.dice.below(9) as u64
+        } else {
+            0
+        };
+        let seed = self.dice.next();
+        self.program.arguments.push(Argument {
+            dtype,
+            shape: shape.to_vec(),
+            strides,
+            dynamic_sizes,
+            dynamic_strides,
+            plain,
+            offset_bytes: offset * dtype.bytes(),
+            content,
+            seed,
+        });
+        self.program.arguments.len() - 1
+    }
+
+    /// A size of memory that a tile of `size` goes along, `reach` beyond it.
+    pub(super) fn extent(&mut self, size: i64, reach: i64) -> i64 {
+        let whole = size + reach;
+        match self.dice.below(8) {
+            0 => (whole - self.dice.range(0, 3)).max(1),
+            1 => self.dice.range(1, whole),
+            2 => whole + self.dice.range(1, 5),
+            3 if self.dice.chance(1, 6) => 0,
+            4 => (whole - size / 4).max(1),
+            _ => whole,
+        }
+    }
+
+    /// Sizes and indices of an access; `counted` with the number of passes of the loop around.
+    pub(super) fn access(&mut self, shape: &[i64], passes: i64, disjoint: bool) -> (Vec<i64>, Vec<Index>) {
+        let (blocks, rank) = (self.program.blocks, shape.len());
+        let (mut sizes, mut at) = (vec![], vec![]);
+        let block_axis = self.dice.below(rank);
+        let loop_axis = self.dice.below(rank);
+        let moves_block = blocks > 1 && (disjoint || self.dice.chance(1, 2));
+        let moves_loop = passes > 0 && (disjoint || self.dice.chance(3, 4));
+        for (axis, size) in shape.iter().copied().enumerate() {
+            let mut index = Index {
+                base: Base::Constant(0),
+                block: 0,
+                counter: 0,
+            };
+            let mut reach = 0;
+            if moves_loop && axis == loop_axis {
+                index.counter = size;
+                reach += size * (passes - 1).max(0);
+            }
+            if moves_block && axis == block_axis {
+                index.block = size + reach;
+                reach += (size + reach) * (blocks - 1);
+            }
+            let start = match self.dice.below(8) {
+                0 => self.dice.range(1, 4),
+                1 => -self.dice.range(1, size + 1),
+                2 => self.dice.pick(&[8, 16]),
+                3 if self.dice.chance(1, 4) => size * 3,
+                _ => 0,
+            };
+            if start != 0 || self.dice.chance(1, 4) {
+                index.base = self.base(start);
+            }
+            sizes.push(self.extent(size, reach + start.max(0)));
+            at.push(index);
+        }
+        (sizes, at)
+    }
+
+    pub(super) fn load(&mut self, ops: &mut Vec<Op>, tile: &Tile, passes: i64) -> Id {
+        let (sizes, at) = self.access(&tile.shape, passes, false);
+        let content = self.content(tile.dtype);
+        let known: Vec<usize> = (0..self.program.arguments.len())
+            .filter(|i| {
+                let a = &self.program.arguments[*i];
+                a.dtype == tile.dtype
+                    && a.shape.len() == tile.shape.len()
+                    && matches!(a.content, Content::Small(_) | Content::Wide)
+            })
+            .collect();
+        let few = sizes.iter().product::<i64>() <= MOST_ELEMENTS;
+        let argument = match known.is_empty() || few && self.dice.chance(2, 3) {
+            true => self.argument(tile.dtype, &sizes, content),
+            false => self.dice.pick(&known),
+        };
+        let pad = self.dice.chance(1, 3).then(|| self.bits(tile.dtype));
+        self.make(ops, Kind::Load { argument, at, pad }, &[], tile.dtype, &tile.shape)
+    }
+
+    /// Ops that store a tile to a new argument.
+    pub(super) fn output(&mut self, id: Id, passes: Option<i64>) -> Vec<Op> {
+        let mut ops = vec![];
+        let (mut id, tile) = (id, self.of(id));
+        let mut shape = tile.shape.clone();
+        if shape.is_empty() {
+            shape = vec![1];
+            id = self.make(&mut ops, Kind::ExpandDims(0), &[id], tile.dtype, &shape);
+        }
+        let passes = passes.unwrap_or(0);
+        let (sizes, at) = self.access(&shape, passes, true);
+        let atomic = matches!(tile.dtype, DType::I32 | DType::I64) && self.dice.chance(1, 4)
+            || matches!(tile.dtype, DType::F32 | DType::F64) && self.dice.chance(1, 12);
+        let by_rows = shape[0] > 1 && passes == 0 && self.dice.chance(1, 5);
+        if atomic {
+            let kind = match tile.dtype.is_float() {
+                true => "add",
+                false => self
+                    .dice
+                    .pick(&["add", "add", "mins", "maxs", "minu", "maxu", "and", "or", "xor"]),
+            };
+            let argument = self.argument(tile.dtype, &sizes, Content::Small(9));
+            let mut operands = vec![id];
+            let mut at = at;
+            if by_rows {
+                operands.push(self.rows(&mut ops, shape[0], Content::Rows(sizes[0])));
+                at.remove(0);
+            }
+            ops.push(Op::new(Kind::Atomic { argument, at, kind }, &operands, &[]));
+        } else if by_rows && self.program.blocks == 1 {
+            let rows = self.rows(&mut ops, shape[0], Content::Order(sizes[0].max(shape[0])));
+            let argument = self.argument(tile.dtype, &sizes, Content::Poison);
+            ops.push(Op::new(
+                Kind::Scatter {
+                    argument,
+                    at: at[1..].to_vec(),
+                },
+                &[id, rows],
+                &[],
+            ));
+        } else {
+            let argument = self.argument(tile.dtype, &sizes, Content::Poison);
+            ops.push(Op::new(Kind::Store { argument, at }, &[id], &[]));
+        }
+        ops
+    }
+
+    /// Numbers of rows.
+    pub(super) fn rows(&mut self, ops: &mut Vec<Op>, count: i64, content: Content) -> Id {
+        let dtype = self.dice.pick(&[DType::I32, DType::I32, DType::I64]);
+        if self.dice.chance(1, 4) {
+            return self.make(ops, Kind::Iota(0), &[], dtype, &[count]);
+        }
+        let argument = self.argument(dtype, &[count], content);
+        let at = vec![Index {
+            base: Base::Constant(0),
+            block: 0,
+            counter: 0,
+        }];
+        self.make(
+            ops,
+            Kind::Load {
+                argument,
+                at,
+                pad: None,
+            },
+            &[],
+            dtype,
+            &[count],
+        )
+    }
+
+    pub(super) fn gather(&mut self, ops: &mut Vec<Op>) -> Option<()> {
+        let dtype = self.number_type();
+        let rank = self.dice.pick(&[1, 2, 2, 2, 3]);
+        let shape = self.shape(rank);
+        let (mut sizes, mut at) = self.access(&shape, 0, false);
+        sizes[0] = self.dice.range(1, 40);
+        at.remove(0);
+        let content = self.content(dtype);
+        let argument = self.argument(dtype, &sizes, content);
+        let rows = self.rows(ops, shape[0], Content::Rows(sizes[0]));
+        let pad = self.dice.chance(1, 3).then(|| self.bits(dtype));
+        self.make(ops, Kind::Gather { argument, at, pad }, &[rows], dtype, &shape);
+        Some(())
+    }
+}

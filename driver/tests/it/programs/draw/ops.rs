@@ -1,0 +1,342 @@
+//! Ops on what there is: arithmetic, comparisons, conversions, other shapes, reductions and scans.
+use super::{
+    super::{
+        number::width,
+        program::{Combiner, Id, Kind, Op, Tile},
+    },
+    BYTE_FLOATS, Draw, INTEGERS, MOST_AXES,
+};
+use girih_core::dtype::DType;
+
+const INTEGER_OPS: [&str; 10] = [
+    "arith.addi",
+    "arith.subi",
+    "arith.muli",
+    "arith.andi",
+    "arith.ori",
+    "arith.xori",
+    "arith.maxsi",
+    "arith.minsi",
+    "arith.maxui",
+    "arith.minui",
+];
+/// With a constant on the right.
+const CONSTANT_OPS: [&str; 7] = [
+    "arith.shli",
+    "arith.shrui",
+    "arith.shrsi",
+    "arith.divui",
+    "arith.divsi",
+    "arith.remui",
+    "arith.remsi",
+];
+const FLOAT_OPS: [&str; 5] = [
+    "arith.addf",
+    "arith.subf",
+    "arith.mulf",
+    "arith.maximumf",
+    "arith.minimumf",
+];
+const TRUTH_OPS: [&str; 3] = ["arith.andi", "arith.ori", "arith.xori"];
+
+impl Draw {
+    /// Ops that make something of the pool.
+    pub(super) fn some(&mut self, pool: &mut Vec<Id>, depth: usize) -> Option<Vec<Op>> {
+        let mut ops = vec![];
+        let choice = self.dice.below(100);
+        if pool.is_empty() || choice < 12 {
+            let dtype = self.number_type();
+            let rank = self.dice.pick(&[1, 1, 1, 2, 2, 2, 2, 3, 3, 4, MOST_AXES]);
+            let shape = self.shape(rank);
+            self.load(&mut ops, &Tile::new(dtype, &shape), 0);
+            return Some(ops);
+        }
+        let id = self.recent(pool)?;
+        match choice {
+            12..16 => {
+                let tile = self.of(id);
+                self.source(&mut ops, &tile);
+            }
+            16..34 => self.arithmetic(&mut ops, pool, id)?,
+            34..42 => self.conversion(&mut ops, id)?,
+            42..50 => {
+                let tile = self.of(id);
+                let condition = self.truth(&mut ops, pool, &tile);
+                let other = self.like(&mut ops, pool, &tile);
+                let operands = if self.dice.chance(1, 2) {
+                    [condition, id, other]
+                } else {
+                    [condition, other, id]
+                };
+                self.make(&mut ops, Kind::Select, &operands, tile.dtype, &tile.shape);
+            }
+            50..66 => self.another_shape(&mut ops, pool, id)?,
+            66..76 => self.along(&mut ops, id)?,
+            76..82 => self.there_and_back(&mut ops, id)?,
+            82..87 => self.gather(&mut ops)?,
+            87..89 => self.extract(&mut ops, pool)?,
+            89..96 if depth < 2 => self.repeat(&mut ops, pool, depth)?,
+            _ if depth < 2 => self.branch(&mut ops, pool, depth)?,
+            _ => self.arithmetic(&mut ops, pool, id)?,
+        }
+        Some(ops)
+    }
+
+    pub(super) fn arithmetic(&mut self, ops: &mut Vec<Op>, pool: &[Id], id: Id) -> Option<()> {
+        let tile = self.of(id);
+        let (dtype, shape) = (tile.dtype, tile.shape.clone());
+        if BYTE_FLOATS.contains(&dtype) {
+            return self.conversion(ops, id);
+        }
+        if dtype.is_float() && self.dice.chance(1, 6) {
+            let name = self.dice.pick(&["arith.negf", "math.absf"]);
+            self.make(ops, Kind::Unary(name), &[id], dtype, &shape);
+            return Some(());
+        }
+        if INTEGERS.contains(&dtype) && self.dice.chance(1, 4) {
+            let name = self.dice.pick(&CONSTANT_OPS);
+            let shift = name.starts_with("arith.sh");
+            let bits = if shift {
+                self.dice.below(width(dtype) as usize) as i64
+            } else {
+                self.dice.range(1, 100)
+            };
+            let right = self.make(ops, Kind::Constant(bits as u64), &[], dtype, &shape);
+            self.make(ops, Kind::Binary(name), &[id, right], dtype, &shape);
+            return Some(());
+        }
+        let other = self.like(ops, pool, &tile);
+        let operands = if self.dice.chance(1, 2) {
+            [id, other]
+        } else {
+            [other, id]
+        };
+        match dtype {
+            DType::I1 => {
+                let name = self.dice.pick(&TRUTH_OPS);
+                self.make(ops, Kind::Binary(name), &operands, dtype, &shape);
+            }
+            _ if !dtype.is_float() => {
+                let name = self.dice.pick(&INTEGER_OPS);
+                self.make(ops, Kind::Binary(name), &operands, dtype, &shape);
+            }
+            _ if self.dice.chance(1, 5) => {
+                let third = self.like(ops, pool, &tile);
+                self.make(ops, Kind::Fma, &[id, other, third], dtype, &shape);
+            }
+            DType::F32 | DType::F64 if self.dice.chance(1, 6) => {
+                self.make(ops, Kind::Binary("arith.divf"), &operands, dtype, &shape);
+            }
+            _ => {
+                let name = self.dice.pick(&FLOAT_OPS);
+                self.make(ops, Kind::Binary(name), &operands, dtype, &shape);
+            }
+        }
+        Some(())
+    }
+
+    pub(super) fn conversion(&mut self, ops: &mut Vec<Op>, id: Id) -> Option<()> {
+        let tile = self.of(id);
+        let from = tile.dtype;
+        let to = self.number_type();
+        let (a, b) = (width(from), width(to));
+        let name = match (from.is_float(), to.is_float()) {
+            (false, false) if a < b => self.dice.pick(&["arith.extsi", "arith.extui"]),
+            (false, false) if a > b => "arith.trunci",
+            (false, true) if a == b && self.dice.chance(1, 3) && a > 8 => "arith.bitcast",
+            (false, true) if b > 8 => self.dice.pick(&["arith.sitofp", "arith.uitofp"]),
+            (true, false) if b > 1 && a > 8 => self.dice.pick(&["arith.fptosi", "arith.fptosi", "arith.fptoui"]),
+            (true, true) if a < b => "arith.extf",
+            (true, true) if a > b => "arith.truncf",
+            _ => return None,
+        };
+        self.make(ops, Kind::Cast(name), &[id], to, &tile.shape);
+        Some(())
+    }
+
+    /// A tile of truth values of the shape of another.
+    pub(super) fn truth(&mut self, ops: &mut Vec<Op>, pool: &[Id], tile: &Tile) -> Id {
+        let wanted = Tile::new(DType::I1, &tile.shape);
+        if let Some(id) = self.such(pool, |t| *t == wanted).filter(|_| self.dice.chance(1, 2)) {
+            return id;
+        }
+        let other = self.such(pool, |t| {
+            t.shape == tile.shape && !matches!(t.dtype, DType::I1 | DType::E4m3 | DType::E5m2)
+        });
+        let Some(a) = other else {
+            return self.source(ops, &wanted);
+        };
+        let compared = self.of(a);
+        let b = self.like(ops, pool, &compared);
+        let predicate = match compared.dtype.is_float() {
+            true => self
+                .dice
+                .pick(&["oeq", "ogt", "oge", "olt", "ole", "one", "une", "ult", "uno", "ord"]),
+            false => self
+                .dice
+                .pick(&["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]),
+        };
+        self.make(ops, Kind::Compare(predicate), &[a, b], DType::I1, &tile.shape)
+    }
+
+    pub(super) fn another_shape(&mut self, ops: &mut Vec<Op>, pool: &[Id], id: Id) -> Option<()> {
+        let tile = self.of(id);
+        let (dtype, shape, rank) = (tile.dtype, tile.shape.clone(), tile.shape.len());
+        match self.dice.below(7) {
+            0 if rank < MOST_AXES => {
+                let axis = self.dice.below(rank + 1);
+                let mut wider = shape;
+                wider.insert(axis, 1);
+                self.make(ops, Kind::ExpandDims(axis), &[id], dtype, &wider);
+            }
+            1 => {
+                let mut wide = shape.clone();
+                for axis in 0..rank {
+                    if shape[axis] == 1 && wide.iter().product::<i64>() < self.most {
+                        wide[axis] <<= self.dice.below(5);
+                    }
+                }
+                if wide == shape || wide.iter().product::<i64>() > self.most {
+                    return None;
+                }
+                self.make(ops, Kind::Broadcast, &[id], dtype, &wide);
+            }
+            2 | 3 if rank > 1 => {
+                let mut order: Vec<usize> = (0..rank).collect();
+                for i in (1..rank).rev() {
+                    order.swap(i, self.dice.below(i + 1));
+                }
+                let turned: Vec<i64> = order.iter().map(|a| shape[*a]).collect();
+                self.make(ops, Kind::Transpose(order), &[id], dtype, &turned);
+            }
+            4 => {
+                let rank = self.dice.range(1, 4) as usize;
+                let mut seen = vec![1; rank];
+                for _ in 0..tile.elements().ilog2() {
+                    seen[self.dice.below(rank)] *= 2;
+                }
+                self.make(ops, Kind::Reshape, &[id], dtype, &seen);
+            }
+            5 if rank > 0 && tile.elements() * 2 <= self.most => {
+                let (axis, other) = (self.dice.below(rank), self.like(ops, pool, &tile));
+                let mut joined = shape;
+                joined[axis] *= 2;
+                self.make(ops, Kind::Concat(axis), &[id, other], dtype, &joined);
+            }
+            6 if rank > 0 => {
+                let (mut part, mut at) = (shape.clone(), vec![0; rank]);
+                for axis in 0..rank {
+                    if self.dice.chance(1, 2) {
+                        let parts = 1 << self.dice.below(shape[axis].ilog2() as usize + 1);
+                        part[axis] /= parts;
+                        at[axis] = part[axis] * self.dice.range(0, parts - 1);
+                    }
+                }
+                self.make(ops, Kind::Slice(at), &[id], dtype, &part);
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// A combiner of elements of this type alone.
+    pub(super) fn own_combiner(&mut self, dtype: DType) -> Option<&'static str> {
+        Some(match dtype {
+            DType::I1 => self.dice.pick(&TRUTH_OPS),
+            DType::E4m3 | DType::E5m2 => return None,
+            _ if dtype.is_float() => self.dice.pick(&["arith.addf", "arith.maximumf", "arith.minimumf"]),
+            _ => self.dice.pick(&[
+                "arith.addi",
+                "arith.muli",
+                "arith.andi",
+                "arith.ori",
+                "arith.xori",
+                "arith.maxsi",
+                "arith.minsi",
+                "arith.maxui",
+                "arith.minui",
+            ]),
+        })
+    }
+
+    /// Reductions and scans.
+    pub(super) fn along(&mut self, ops: &mut Vec<Op>, id: Id) -> Option<()> {
+        let tile = self.of(id);
+        if tile.shape.is_empty() {
+            return None;
+        }
+        let axis = self.dice.below(tile.shape.len());
+        let scan = self.dice.chance(2, 5);
+        let (mut operands, mut types) = (vec![id], vec![tile.dtype]);
+        let mut second = |d: &mut Self, ops: &mut Vec<Op>, kind: Kind, dtype: DType| {
+            let other = d.make(ops, kind, &[], dtype, &tile.shape);
+            operands.push(other);
+            types.push(dtype);
+        };
+        let combiner = match self.dice.below(6) {
+            0 if !matches!(tile.dtype, DType::I1 | DType::E4m3 | DType::E5m2) => {
+                let place = self.dice.pick(&[DType::I16, DType::I32, DType::I32, DType::I64]);
+                second(self, ops, Kind::Iota(axis), place);
+                Combiner::Largest
+            }
+            1 => {
+                let f = self.own_combiner(tile.dtype)?;
+                let dtype = self.dice.pick(&INTEGERS);
+                let other = self.dice.below(tile.shape.len());
+                second(self, ops, Kind::Iota(other), dtype);
+                Combiner::Two(f, self.own_combiner(dtype)?)
+            }
+            2 if scan && INTEGERS.contains(&tile.dtype) => {
+                second(self, ops, Kind::Iota(axis), tile.dtype);
+                Combiner::Compose
+            }
+            3 if scan => self.dice.pick(&[Combiner::First, Combiner::Last]),
+            _ => Combiner::One(self.own_combiner(tile.dtype)?),
+        };
+        let mut shape = tile.shape.clone();
+        if !scan {
+            shape.remove(axis);
+        }
+        let results: Vec<Id> = types.iter().map(|t| self.tile(*t, &shape)).collect();
+        let kind = if scan {
+            Kind::Scan { axis, combiner }
+        } else {
+            Kind::Reduce { axis, combiner }
+        };
+        ops.push(Op::new(kind, &operands, &results));
+        Some(())
+    }
+
+    /// A reduction whose result goes back to where it is from, as softmax does it.
+    pub(super) fn there_and_back(&mut self, ops: &mut Vec<Op>, id: Id) -> Option<()> {
+        let tile = self.of(id);
+        let (dtype, shape) = (tile.dtype, tile.shape.clone());
+        if shape.is_empty() {
+            return None;
+        }
+        let axis = self.dice.below(shape.len());
+        let combiner = Combiner::One(self.own_combiner(dtype)?);
+        let mut less = shape.clone();
+        less.remove(axis);
+        let reduced = self.make(ops, Kind::Reduce { axis, combiner }, &[id], dtype, &less);
+        let mut one = shape.clone();
+        one[axis] = 1;
+        let column = self.make(ops, Kind::ExpandDims(axis), &[reduced], dtype, &one);
+        let wide = self.make(ops, Kind::Broadcast, &[column], dtype, &shape);
+        let name = match dtype {
+            DType::I1 => "arith.xori",
+            _ if dtype.is_float() => self.dice.pick(&["arith.subf", "arith.addf"]),
+            _ => "arith.subi",
+        };
+        self.make(ops, Kind::Binary(name), &[id, wide], dtype, &shape);
+        Some(())
+    }
+
+    pub(super) fn extract(&mut self, ops: &mut Vec<Op>, pool: &[Id]) -> Option<()> {
+        let id = self.such(pool, |t| t.shape.is_empty())?;
+        let (dtype, rank) = (self.of(id).dtype, self.dice.range(1, 3) as usize);
+        let shape = self.shape(rank);
+        self.make(ops, Kind::Extract, &[id], dtype, &shape);
+        Some(())
+    }
+}

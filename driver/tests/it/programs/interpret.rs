@@ -1,0 +1,615 @@
+//! What a program does, by the meaning of its ops alone: tiles are row-major lists of numbers, blocks run one after the
+//! other, and no thread is in sight.
+//!
+//! A program whose result would depend on an order that nothing prescribes, or on something undefined, is [`Invalid`]:
+//! two stores to one place, sums of floats that are rounded, a conversion of what does not fit.
+use super::{
+    number::{self, exact_integers, is_nan, signed, value, wrapped},
+    program::{Argument, Base, Combiner, Condition, Content, Dice, Id, Index, Kind, Number, Op, Program, Region},
+};
+use girih_core::{dtype::DType, number::to_bits};
+use girih_runtime::array::{Array, Layout};
+use std::rc::Rc;
+
+/// Why a program has no one result.
+#[derive(Debug)]
+pub struct Invalid(pub String);
+
+type Result<T> = std::result::Result<T, Invalid>;
+
+fn invalid<T>(why: impl Into<String>) -> Result<T> {
+    Err(Invalid(why.into()))
+}
+
+/// The argument as it is before the launch.
+pub fn array(argument: &Argument) -> Array {
+    let numbers = |list: &[i64]| list.iter().map(|n| *n as u64).collect::<Vec<_>>();
+    let layout = Layout::new(
+        &numbers(&argument.shape),
+        &numbers(&argument.strides),
+        argument.offset_bytes,
+    );
+    let layout = layout.expect("drawn sizes are small");
+    let (dtype, bytes) = (argument.dtype, argument.dtype.bytes() as usize);
+    let mut array = Array::filled(dtype, layout, 0xAA).expect("memory");
+    if argument.content == Content::Poison {
+        return array;
+    }
+    let mut dice = Dice(argument.seed);
+    let [odd, first] = [dice.next() | 1, dice.next()];
+    let mut packed = vec![];
+    for n in 0..array.len() {
+        let bits = match argument.content {
+            Content::Small(_) | Content::Wide if dtype == DType::I1 => dice.next() & 1,
+            Content::Small(m) => to_bits(dtype, dice.range(-m, m) as f64),
+            Content::Wide if dtype.is_float() && dice.chance(2, 3) => {
+                let step = dice.pick(&[1.0, 0.25, 1.0 / 1024.0, 1e-7]);
+                number::rounded(dtype, dice.range(-4096, 4096) as f64 * step)
+            }
+            Content::Wide => dice.next(),
+            Content::Rows(rows) => dice.range(-3, rows + 3) as u64,
+            Content::Order(rows) => {
+                let of = (rows.max(1) as u64).next_power_of_two();
+                if n < of {
+                    n.wrapping_mul(odd).wrapping_add(first) % of
+                } else {
+                    u64::MAX
+                }
+            }
+            Content::Poison => 0,
+        };
+        packed.extend_from_slice(&bits.to_le_bytes()[..bytes]);
+    }
+    assert!(array.set_packed_bytes(&packed));
+    array
+}
+
+/// All arguments before the launch.
+pub fn arrays(program: &Program) -> Vec<Array> {
+    program.arguments.iter().map(array).collect()
+}
+
+/// All arguments after the launch.
+pub fn interpret(program: &Program) -> Result<Vec<Array>> {
+    let mut machine = Machine::new(program.blocks);
+    machine.run(program, &program.ops)?;
+    Ok(machine.memory)
+}
+
+type Elements = Rc<Vec<u64>>;
+
+/// What one block knows.
+#[derive(Clone, Default)]
+struct Block {
+    number: i64,
+    values: Vec<Option<Elements>>,
+    counters: Vec<i64>,
+}
+
+/// Memory and the blocks of a launch.
+pub struct Machine {
+    /// The arguments.
+    pub memory: Vec<Array>,
+    /// For each byte of an argument how it was written: 0 not at all, 1 by a store, 2 by atomic operations.
+    written: Vec<Vec<u8>>,
+    blocks: Vec<Block>,
+}
+
+impl Machine {
+    /// Of a launch of so many blocks.
+    pub fn new(blocks: i64) -> Self {
+        let block = |number| Block {
+            number,
+            ..Block::default()
+        };
+        Machine {
+            memory: vec![],
+            written: vec![],
+            blocks: (0..blocks).map(block).collect(),
+        }
+    }
+
+    /// Runs ops in every block, after those that ran before.
+    pub fn run(&mut self, program: &Program, ops: &[Op]) -> Result<()> {
+        for argument in &program.arguments[self.memory.len()..] {
+            let array = array(argument);
+            self.written.push(vec![0; array.bytes().len()]);
+            self.memory.push(array);
+        }
+        let mut blocks = std::mem::take(&mut self.blocks);
+        let done = blocks.iter_mut().try_for_each(|block| {
+            block.values.resize(program.tiles.len(), None);
+            block.counters.clear();
+            self.ops(program, block, ops)
+        });
+        self.blocks = blocks;
+        done
+    }
+
+    /// Forgets arguments and tiles from these numbers on.
+    pub fn truncate(&mut self, arguments: usize, tiles: usize) {
+        self.memory.truncate(arguments);
+        self.written.truncate(arguments);
+        self.blocks.iter_mut().for_each(|b| b.values.truncate(tiles));
+    }
+
+    fn ops(&mut self, p: &Program, block: &mut Block, ops: &[Op]) -> Result<()> {
+        ops.iter().try_for_each(|op| self.op(p, block, op))
+    }
+
+    fn op(&mut self, p: &Program, block: &mut Block, op: &Op) -> Result<()> {
+        let operands: Vec<Elements> = op.operands.iter().map(|id| block.get(*id)).collect::<Result<_>>()?;
+        let tile = |id: &Id| &p.tiles[*id];
+        let from = op.operands.first().map(tile);
+        let to = op.results.first().map(tile);
+        let in_type = |n: usize| tile(&op.operands[n]).dtype;
+        let results: Vec<Vec<u64>> = match &op.kind {
+            Kind::Load { argument, at, pad } => {
+                let to = to.expect("a load has a result");
+                let at = block.place(p, at);
+                vec![self.load(p, *argument, &at, None, &to.shape, pad.unwrap_or(0))?]
+            }
+            Kind::Gather { argument, at, pad } => {
+                let to = to.expect("a gather has a result");
+                let at = block.place(p, at);
+                let rows = (in_type(0), &**operands.first().expect("rows"));
+                vec![self.load(p, *argument, &at, Some(rows), &to.shape, pad.unwrap_or(0))?]
+            }
+            Kind::Store { argument, at } => {
+                let at = block.place(p, at);
+                self.store(
+                    p,
+                    *argument,
+                    &at,
+                    None,
+                    &from.expect("a tile").shape,
+                    &operands[0],
+                    None,
+                )?;
+                vec![]
+            }
+            Kind::Scatter { argument, at } => {
+                let at = block.place(p, at);
+                let rows = (in_type(1), &*operands[1]);
+                self.store(
+                    p,
+                    *argument,
+                    &at,
+                    Some(rows),
+                    &from.expect("a tile").shape,
+                    &operands[0],
+                    None,
+                )?;
+                vec![]
+            }
+            Kind::Atomic { argument, at, kind } => {
+                let at = block.place(p, at);
+                let rows = operands.get(1).map(|r| (in_type(1), &**r));
+                self.store(
+                    p,
+                    *argument,
+                    &at,
+                    rows,
+                    &from.expect("a tile").shape,
+                    &operands[0],
+                    Some(kind),
+                )?;
+                vec![]
+            }
+            Kind::For { trips, .. } => {
+                let region = &op.regions[0];
+                let mut carried = operands;
+                for i in 0..block.base(p, *trips) {
+                    block.counters.push(i);
+                    carried = self.region(p, block, region, &carried)?;
+                    block.counters.pop();
+                }
+                carried.iter().map(|c| c.to_vec()).collect()
+            }
+            Kind::If { condition } => {
+                let holds = match condition {
+                    Condition::Odd(number) => block.number(p, *number) & 1 == 1,
+                    Condition::Tile => operands[0][0] != 0,
+                };
+                let chosen = self.region(p, block, &op.regions[usize::from(!holds)], &[])?;
+                chosen.iter().map(|c| c.to_vec()).collect()
+            }
+            Kind::Spread(number) => {
+                let to = to.expect("a splat has a result");
+                vec![vec![
+                    wrapped(to.dtype, block.number(p, *number) as u64);
+                    to.elements() as usize
+                ]]
+            }
+            _ => pure(p, op, &operands)?,
+        };
+        for (id, list) in op.results.iter().zip(results) {
+            if list.len() as i64 != p.tiles[*id].elements() {
+                return invalid("a result of another size");
+            }
+            block.values[*id] = Some(Rc::new(list));
+        }
+        Ok(())
+    }
+
+    fn region(
+        &mut self,
+        p: &Program,
+        block: &mut Block,
+        region: &Region,
+        arguments: &[Elements],
+    ) -> Result<Vec<Elements>> {
+        for (id, list) in region.arguments.iter().zip(arguments) {
+            block.values[*id] = Some(list.clone());
+        }
+        self.ops(p, block, &region.ops)?;
+        region.yields.iter().map(|id| block.get(*id)).collect()
+    }
+
+    /// Byte position of each element of a tile in an argument; `None` for what is outside.
+    fn places(
+        &self,
+        n: usize,
+        at: &[i64],
+        rows: Option<(DType, &Vec<u64>)>,
+        shape: &[i64],
+    ) -> Result<Vec<Option<usize>>> {
+        let array = &self.memory[n];
+        let rank = array.shape().len();
+        if shape.len() != rank || at.len() + usize::from(rows.is_some()) != rank {
+            return invalid("a tile of another rank");
+        }
+        let count: i64 = shape.iter().product();
+        Ok((0..count)
+            .map(|e| {
+                let own = coordinates(e, shape);
+                let index: Vec<i64> = match rows {
+                    Some((dtype, numbers)) => {
+                        let row = signed(dtype, *numbers.get(own[0] as usize)?);
+                        [row]
+                            .into_iter()
+                            .chain(own[1..].iter().zip(at).map(|(c, a)| c + a))
+                            .collect()
+                    }
+                    None => own.iter().zip(at).map(|(c, a)| c + a).collect(),
+                };
+                let index: Option<Vec<u64>> = index.iter().map(|i| u64::try_from(*i).ok()).collect();
+                let place = array.layout().byte_position(array.dtype(), &index?)?;
+                Some(place as usize)
+            })
+            .collect())
+    }
+
+    fn load(
+        &self,
+        p: &Program,
+        n: usize,
+        at: &[i64],
+        rows: Option<(DType, &Vec<u64>)>,
+        shape: &[i64],
+        pad: u64,
+    ) -> Result<Vec<u64>> {
+        if p.arguments[n].content == Content::Poison || self.written[n].iter().any(|w| *w != 0) {
+            return invalid("reads what is written");
+        }
+        let (bytes, size) = (self.memory[n].bytes(), p.arguments[n].dtype.bytes() as usize);
+        let element = |place: usize| {
+            bytes[place..place + size]
+                .iter()
+                .rev()
+                .fold(0, |bits, b| bits << 8 | u64::from(*b))
+        };
+        let places = self.places(n, at, rows, shape)?;
+        Ok(places.into_iter().map(|place| place.map_or(pad, element)).collect())
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn store(
+        &mut self,
+        p: &Program,
+        n: usize,
+        at: &[i64],
+        rows: Option<(DType, &Vec<u64>)>,
+        shape: &[i64],
+        from: &[u64],
+        atomic: Option<&str>,
+    ) -> Result<()> {
+        let (dtype, size) = (p.arguments[n].dtype, p.arguments[n].dtype.bytes() as usize);
+        for (bits, place) in from.iter().zip(self.places(n, at, rows, shape)?) {
+            let Some(place) = place else { continue };
+            let how = &mut self.written[n][place];
+            let bytes = &mut self.memory[n].bytes_mut()[place..place + size];
+            let old = bytes.iter().rev().fold(0, |bits, b| bits << 8 | u64::from(*b));
+            let new = match atomic {
+                None if *how != 0 => return invalid("two stores to one place"),
+                None => *bits,
+                Some(_) if *how == 1 => return invalid("a store and atomic operations"),
+                Some(kind) => combined(kind, dtype, old, *bits)?,
+            };
+            *how = if atomic.is_some() { 2 } else { 1 };
+            bytes.copy_from_slice(&new.to_le_bytes()[..size]);
+        }
+        Ok(())
+    }
+}
+
+fn combined(kind: &str, dtype: DType, old: u64, new: u64) -> Result<u64> {
+    let op = match kind {
+        "add" if dtype.is_float() => "arith.addf",
+        "add" => "arith.addi",
+        "mins" => "arith.minsi",
+        "maxs" => "arith.maxsi",
+        "minu" => "arith.minui",
+        "maxu" => "arith.maxui",
+        "and" => "arith.andi",
+        "or" => "arith.ori",
+        _ => "arith.xori",
+    };
+    if dtype.is_float() {
+        let small = |v: f64| v.fract() == 0.0 && v.abs() <= 256.0;
+        if !small(value(dtype, new)) || value(dtype, old).fract() != 0.0 || exact_integers(dtype) < 1e6 {
+            return invalid("a sum of floats that may be rounded");
+        }
+    }
+    number::binary(op, dtype, old, new).ok_or_else(|| Invalid("undefined".into()))
+}
+
+/// Coordinates of the element with this number in the row-major list.
+fn coordinates(mut n: i64, shape: &[i64]) -> Vec<i64> {
+    let mut at = vec![0; shape.len()];
+    for (c, size) in at.iter_mut().zip(shape).rev() {
+        *c = n % size;
+        n /= size;
+    }
+    at
+}
+
+/// Number of an element in the row-major list.
+fn place(at: &[i64], shape: &[i64]) -> usize {
+    at.iter().zip(shape).fold(0, |n, (c, size)| n * size + c) as usize
+}
+
+impl Block {
+    fn get(&self, id: Id) -> Result<Elements> {
+        let found = self.values.get(id).and_then(Clone::clone);
+        found.ok_or_else(|| Invalid("a tile that is not there".into()))
+    }
+    fn base(&self, p: &Program, base: Base) -> i64 {
+        match base {
+            Base::Constant(n) => n,
+            Base::Scalar(n) => p.scalars[n],
+        }
+    }
+    fn number(&self, p: &Program, number: Number) -> i64 {
+        match number {
+            Number::Scalar(n) => p.scalars[n],
+            Number::Counter => self.counters.last().copied().unwrap_or(0),
+            Number::Block => self.number,
+        }
+    }
+    fn place(&self, p: &Program, at: &[Index]) -> Vec<i64> {
+        let counter = self.counters.last().copied().unwrap_or(0);
+        let index = |i: &Index| self.base(p, i.base) + i.block * self.number + i.counter * counter;
+        at.iter().map(index).collect()
+    }
+}
+
+/// Elements of a result that are elements of an operand: `from` gives their coordinates there.
+fn moved(source: &[u64], from_shape: &[i64], shape: &[i64], from: impl Fn(&[i64]) -> Vec<i64>) -> Result<Vec<u64>> {
+    (0..shape.iter().product())
+        .map(|n| {
+            let at = from(&coordinates(n, shape));
+            let inside = at.len() == from_shape.len() && at.iter().zip(from_shape).all(|(c, s)| c < s);
+            if inside {
+                Ok(source[place(&at, from_shape)])
+            } else {
+                invalid("an element that is not there")
+            }
+        })
+        .collect()
+}
+
+fn pure(p: &Program, op: &Op, operands: &[Elements]) -> Result<Vec<Vec<u64>>> {
+    let types: Vec<_> = op.operands.iter().map(|id| &p.tiles[*id]).collect();
+    let results: Vec<_> = op.results.iter().map(|id| &p.tiles[*id]).collect();
+    let to = results[0];
+    let undefined = || Invalid("undefined".into());
+    let elementwise = |f: &dyn Fn(&[u64]) -> Option<u64>| -> Result<Vec<Vec<u64>>> {
+        if operands.iter().any(|o| o.len() as i64 != to.elements()) {
+            return invalid("operands of other sizes");
+        }
+        let one = |n: usize| {
+            let numbers: Vec<u64> = operands.iter().map(|o| o[n]).collect();
+            f(&numbers).ok_or_else(undefined)
+        };
+        Ok(vec![(0..to.elements() as usize).map(one).collect::<Result<_>>()?])
+    };
+    let dtype = types.first().map_or(to.dtype, |t| t.dtype);
+    let source = operands.first().map(|o| o.as_slice()).unwrap_or_default();
+    let shape = types.first().map(|t| t.shape.as_slice()).unwrap_or_default();
+    let one = match &op.kind {
+        Kind::Constant(bits) => vec![*bits; to.elements() as usize],
+        Kind::Iota(axis) => (0..to.elements())
+            .map(|n| wrapped(to.dtype, coordinates(n, &to.shape)[*axis] as u64))
+            .collect(),
+        Kind::Extract => vec![*source.first().ok_or_else(undefined)?; to.elements() as usize],
+        Kind::ExpandDims(axis) => moved(source, shape, &to.shape, |at| {
+            let mut at = at.to_vec();
+            at.remove(*axis);
+            at
+        })?,
+        Kind::Broadcast => moved(source, shape, &to.shape, |at| {
+            at.iter()
+                .zip(shape)
+                .map(|(c, s)| if *s == 1 { 0 } else { *c })
+                .collect()
+        })?,
+        Kind::Reshape => source.to_vec(),
+        Kind::Transpose(order) => moved(source, shape, &to.shape, |at| {
+            let mut from = vec![0; at.len()];
+            order.iter().zip(at).for_each(|(axis, c)| from[*axis] = *c);
+            from
+        })?,
+        Kind::Slice(start) => moved(source, shape, &to.shape, |at| {
+            at.iter().zip(start).map(|(c, s)| c + s).collect()
+        })?,
+        Kind::Concat(axis) => {
+            let size = shape[*axis];
+            (0..to.elements())
+                .map(|n| {
+                    let mut at = coordinates(n, &to.shape);
+                    let part = at[*axis] / size;
+                    at[*axis] %= size;
+                    let part = operands.get(part as usize).and_then(|o| o.get(place(&at, shape)));
+                    part.copied().ok_or_else(undefined)
+                })
+                .collect::<Result<_>>()?
+        }
+        Kind::Unary(name) => return elementwise(&|v| number::unary(name, dtype, v[0])),
+        Kind::Binary(name) => return elementwise(&|v| number::binary(name, dtype, v[0], v[1])),
+        Kind::Compare(predicate) => {
+            return elementwise(&|v| Some(number::compare(predicate, dtype, v[0], v[1]).into()));
+        }
+        Kind::Select => return elementwise(&|v| Some(if v[0] != 0 { v[1] } else { v[2] })),
+        Kind::Fma => return elementwise(&|v| Some(number::fma(dtype, v[0], v[1], v[2]))),
+        Kind::Cast(name) => return elementwise(&|v| number::cast(name, dtype, to.dtype, v[0])),
+        Kind::Mma => product(p, op, operands)?,
+        Kind::Reduce { axis, combiner } => {
+            let tiles: Vec<(DType, &[u64])> = types
+                .iter()
+                .zip(operands)
+                .map(|(t, o)| (t.dtype, o.as_slice()))
+                .collect();
+            return along(&tiles, shape, *axis, *combiner, false);
+        }
+        Kind::Scan { axis, combiner } => {
+            let tiles: Vec<(DType, &[u64])> = types
+                .iter()
+                .zip(operands)
+                .map(|(t, o)| (t.dtype, o.as_slice()))
+                .collect();
+            return along(&tiles, shape, *axis, *combiner, true);
+        }
+        _ => return invalid("an op with effects"),
+    };
+    Ok(vec![one])
+}
+
+fn product(p: &Program, op: &Op, operands: &[Elements]) -> Result<Vec<u64>> {
+    let tiles: Vec<_> = op.operands.iter().map(|id| &p.tiles[*id]).collect();
+    let (m, n, k) = (tiles[2].shape[0], tiles[2].shape[1], tiles[0].shape[1]);
+    let value = |t: usize, at: i64| number::value(tiles[t].dtype, operands[t][at as usize]);
+    let mut out = vec![];
+    for (row, column) in (0..m).flat_map(|r| (0..n).map(move |c| (r, c))) {
+        let (mut sum, mut size) = (0.0, 0.0);
+        let mut add = |v: f64| {
+            sum += v;
+            size += v.abs();
+            v.fract() == 0.0
+        };
+        let mut whole = add(value(2, row * n + column));
+        for i in 0..k {
+            whole &= add(value(0, row * k + i) * value(1, i * n + column));
+        }
+        let limit = if tiles[2].dtype == DType::I32 {
+            2f64.powi(31)
+        } else {
+            exact_integers(tiles[2].dtype)
+        };
+        if !whole || size >= limit {
+            return invalid("a product that may be rounded");
+        }
+        out.push(to_bits(tiles[2].dtype, sum));
+    }
+    Ok(out)
+}
+
+/// Reduces or scans tiles of one shape.
+fn along(
+    tiles: &[(DType, &[u64])],
+    shape: &[i64],
+    axis: usize,
+    combiner: Combiner,
+    scan: bool,
+) -> Result<Vec<Vec<u64>>> {
+    let types: Vec<DType> = tiles.iter().map(|t| t.0).collect();
+    let inner: i64 = shape[axis + 1..].iter().product();
+    let (size, outer): (i64, i64) = (shape[axis], shape[..axis].iter().product());
+    let mut out = vec![vec![]; tiles.len()];
+    for part in &mut out {
+        part.resize((if scan { outer * size * inner } else { outer * inner }) as usize, 0);
+    }
+    for line in 0..outer * inner {
+        let (o, i) = (line / inner, line % inner);
+        let at = |k: i64| ((o * size + k) * inner + i) as usize;
+        let element = |k: i64| tiles.iter().map(|t| t.1[at(k)]).collect::<Vec<_>>();
+        any_order(&types, combiner, (0..size).map(element))?;
+        let mut sum = element(0);
+        for k in 0..size {
+            if k > 0 {
+                sum = combine(&types, combiner, &sum, &element(k))?;
+            }
+            if scan {
+                out.iter_mut().zip(&sum).for_each(|(part, v)| part[at(k)] = *v);
+            }
+        }
+        if !scan {
+            out.iter_mut().zip(&sum).for_each(|(part, v)| part[line as usize] = *v);
+        }
+    }
+    Ok(out)
+}
+
+/// Whether elements combine to the same bits in any order.
+fn any_order(types: &[DType], combiner: Combiner, elements: impl Iterator<Item = Vec<u64>>) -> Result<()> {
+    let sums: Vec<bool> = match combiner {
+        Combiner::One(f) => vec![f == "arith.addf"],
+        Combiner::Two(f, g) => vec![f == "arith.addf", g == "arith.addf"],
+        Combiner::Largest => vec![false, false],
+        _ => return Ok(()),
+    };
+    let mut sizes = vec![0.0; types.len()];
+    for element in elements {
+        if combiner == Combiner::Largest && is_nan(types[0], element[0]) {
+            return invalid("the largest of what is no number");
+        }
+        for i in (0..types.len()).filter(|i| sums[*i]) {
+            let v = value(types[i], element[i]);
+            sizes[i] += v.abs();
+            if v.fract() != 0.0 || sizes[i] > exact_integers(types[i]) {
+                return invalid("a sum of floats that may be rounded");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn combine(types: &[DType], combiner: Combiner, l: &[u64], r: &[u64]) -> Result<Vec<u64>> {
+    let by = |op: &str, n: usize, a: u64, b: u64| {
+        number::binary(op, types[n], a, b).ok_or_else(|| Invalid("undefined".into()))
+    };
+    Ok(match combiner {
+        Combiner::One(f) => vec![by(f, 0, l[0], r[0])?],
+        Combiner::Two(f, g) => vec![by(f, 0, l[0], r[0])?, by(g, 1, l[1], r[1])?],
+        Combiner::Largest => {
+            let [more, equal] = if types[0].is_float() {
+                ["ogt", "oeq"]
+            } else {
+                ["sgt", "eq"]
+            };
+            let equal = number::compare(equal, types[0], l[0], r[0]);
+            if equal && l[1] == r[1] && l[0] != r[0] {
+                return invalid("two zeros at one place");
+            }
+            let left =
+                number::compare(more, types[0], l[0], r[0]) || equal && signed(types[1], l[1]) < signed(types[1], r[1]);
+            if left { l.to_vec() } else { r.to_vec() }
+        }
+        Combiner::Compose => {
+            let scaled = by("arith.muli", 0, r[0], l[1])?;
+            vec![by("arith.muli", 0, l[0], r[0])?, by("arith.addi", 0, scaled, r[1])?]
+        }
+        Combiner::First => l.to_vec(),
+        Combiner::Last => r.to_vec(),
+    })
+}

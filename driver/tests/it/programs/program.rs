@@ -1,0 +1,237 @@
+//! A program of whole tiles: what is drawn, printed, interpreted and made small.
+use girih_core::dtype::DType;
+
+/// Number of a tile in [`Program::tiles`].
+pub type Id = usize;
+
+/// A tile's type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tile {
+    pub dtype: DType,
+    pub shape: Vec<i64>,
+}
+
+impl Tile {
+    pub fn new(dtype: DType, shape: &[i64]) -> Self {
+        Tile {
+            dtype,
+            shape: shape.to_vec(),
+        }
+    }
+    pub fn elements(&self) -> i64 {
+        self.shape.iter().product()
+    }
+}
+
+/// What an argument holds before the launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Integers of at most this magnitude.
+    Small(i64),
+    /// Any bits; of floats some are small, some ordinary, and some anything.
+    Wide,
+    /// Numbers from 3 below 0 to 3 past this.
+    Rows(i64),
+    /// Each number below this once, as long as there are any.
+    Order(i64),
+    /// 0xAA in every byte.
+    Poison,
+}
+
+/// A memref argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argument {
+    pub dtype: DType,
+    pub shape: Vec<i64>,
+    pub strides: Vec<i64>,
+    /// Which sizes and strides the type leaves out.
+    pub dynamic_sizes: Vec<bool>,
+    pub dynamic_strides: Vec<bool>,
+    /// Whether the type leaves the strides to be those of a row-major array.
+    pub plain: bool,
+    pub offset_bytes: u64,
+    pub content: Content,
+    /// Of the numbers that it holds.
+    pub seed: u64,
+}
+
+/// Where an index starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    Constant(i64),
+    /// An argument of type i64.
+    Scalar(usize),
+}
+
+/// `base + block * (number of the block) + counter * (counter of the loop around)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Index {
+    pub base: Base,
+    pub block: i64,
+    pub counter: i64,
+}
+
+/// A number that all threads know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    Scalar(usize),
+    Counter,
+    Block,
+}
+
+/// What a branch asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// A number is odd.
+    Odd(Number),
+    /// The one element of the operand, of type i1.
+    Tile,
+}
+
+/// How elements are combined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combiner {
+    /// By one op.
+    One(&'static str),
+    /// Two tiles, each by its own op.
+    Two(&'static str, &'static str),
+    /// The larger of two numbers, with its place; of equals the one whose place is first.
+    Largest,
+    /// Composition of two maps `x -> a x + b`: associative, not commutative.
+    Compose,
+    /// What came first.
+    First,
+    /// What came last.
+    Last,
+}
+
+/// What an op does. Ops of arith and math are called by their names.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    Load {
+        argument: usize,
+        at: Vec<Index>,
+        pad: Option<u64>,
+    },
+    Store {
+        argument: usize,
+        at: Vec<Index>,
+    },
+    Gather {
+        argument: usize,
+        at: Vec<Index>,
+        pad: Option<u64>,
+    },
+    Scatter {
+        argument: usize,
+        at: Vec<Index>,
+    },
+    /// Operands: a tile, and numbers of rows if there is one index less than axes.
+    Atomic {
+        argument: usize,
+        at: Vec<Index>,
+        kind: &'static str,
+    },
+    Constant(u64),
+    Iota(usize),
+    /// A tile of a number, of type i32 or i64.
+    Spread(Number),
+    /// A tile of the one element of a tile without axes.
+    Extract,
+    ExpandDims(usize),
+    Broadcast,
+    Reshape,
+    Transpose(Vec<usize>),
+    Concat(usize),
+    Slice(Vec<i64>),
+    Reduce {
+        axis: usize,
+        combiner: Combiner,
+    },
+    Scan {
+        axis: usize,
+        combiner: Combiner,
+    },
+    Unary(&'static str),
+    Binary(&'static str),
+    Compare(&'static str),
+    Select,
+    Fma,
+    Cast(&'static str),
+    Mma,
+    /// Operands are the first values of what its region takes and yields. As an `scf.while` that counts by itself, if so.
+    For {
+        trips: Base,
+        is_while: bool,
+    },
+    If {
+        condition: Condition,
+    },
+}
+
+/// Ops inside another one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Region {
+    pub arguments: Vec<Id>,
+    pub ops: Vec<Op>,
+    pub yields: Vec<Id>,
+}
+
+/// An op.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Op {
+    pub kind: Kind,
+    pub operands: Vec<Id>,
+    pub results: Vec<Id>,
+    pub regions: Vec<Region>,
+}
+
+impl Op {
+    pub fn new(kind: Kind, operands: &[Id], results: &[Id]) -> Self {
+        Op {
+            kind,
+            operands: operands.to_vec(),
+            results: results.to_vec(),
+            regions: vec![],
+        }
+    }
+}
+
+/// A kernel of one launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    pub seed: u64,
+    pub threads: u32,
+    pub blocks: i64,
+    pub arguments: Vec<Argument>,
+    pub scalars: Vec<i64>,
+    pub tiles: Vec<Tile>,
+    pub ops: Vec<Op>,
+}
+
+/// Random numbers (splitmix64): the same for the same seed, everywhere.
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ x >> 31
+    }
+    /// From 0 to `n` - 1.
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+    /// From `low` to `high`.
+    pub fn range(&mut self, low: i64, high: i64) -> i64 {
+        low + (self.next() % (high - low + 1) as u64) as i64
+    }
+    /// True `n` times in `of`.
+    pub fn chance(&mut self, n: usize, of: usize) -> bool {
+        self.below(of) < n
+    }
+    pub fn pick<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len())]
+    }
+}

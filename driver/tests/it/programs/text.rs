@@ -1,0 +1,422 @@
+//! A program as MLIR.
+use super::{
+    number::{signed, width},
+    program::{Argument, Base, Combiner, Condition, Index, Kind, Number, Op, Program, Region, Tile},
+};
+use crate::support::mlir;
+use girih_core::dtype::DType;
+use std::fmt::Write;
+
+/// The kernel's name.
+pub const KERNEL: &str = "program";
+
+/// The whole module.
+pub fn text(program: &Program) -> String {
+    let mut w = Writer {
+        program,
+        out: String::new(),
+        fresh: 0,
+        indent: 1,
+        counters: vec![],
+    };
+    let memrefs = program
+        .arguments
+        .iter()
+        .enumerate()
+        .map(|(i, a)| format!("%A{i}: {}", memref(a)));
+    let scalars = (0..program.scalars.len()).map(|i| format!("%n{i}: i64"));
+    let arguments: Vec<_> = memrefs.chain(scalars).collect();
+    w.line("module attributes {tile.target = \"sm_90a\"} {", -1);
+    w.line(
+        &format!(
+            "tile.kernel @{KERNEL}({}) threads({}) launch {{",
+            arguments.join(", "),
+            program.threads
+        ),
+        -1,
+    );
+    w.line("%c1 = arith.constant 1 : index", 0);
+    w.line(&format!("%blocks = arith.constant {} : index", program.blocks), 0);
+    w.line("tile.grid %blocks, %c1, %c1", 0);
+    w.line("} body {", -1);
+    w.line("%c0 = arith.constant 0 : index", 0);
+    w.line("%c1 = arith.constant 1 : index", 0);
+    w.line("%block = tile.block_id x", 0);
+    w.ops(&program.ops);
+    w.line("}", -1);
+    w.line("}", -1);
+    w.out
+}
+
+fn join(list: impl Iterator<Item = String>) -> String {
+    list.collect::<Vec<_>>().join(", ")
+}
+
+/// A tile's type.
+pub fn tensor(tile: &Tile) -> String {
+    let sizes: String = tile.shape.iter().map(|s| format!("{s}x")).collect();
+    format!("tensor<{sizes}{}>", mlir(tile.dtype))
+}
+
+fn memref(a: &Argument) -> String {
+    let number = |n: i64, dynamic: bool| if dynamic { "?".to_owned() } else { n.to_string() };
+    let sizes: String = a
+        .shape
+        .iter()
+        .zip(&a.dynamic_sizes)
+        .map(|(n, d)| number(*n, *d) + "x")
+        .collect();
+    let strides = join(a.strides.iter().zip(&a.dynamic_strides).map(|(n, d)| number(*n, *d)));
+    let strided = if a.plain {
+        String::new()
+    } else {
+        format!(", strided<[{strides}]>")
+    };
+    format!("memref<{sizes}{}{strided}, #tile.global>", mlir(a.dtype))
+}
+
+/// A number as MLIR reads it, without its type.
+fn literal(dtype: DType, bits: u64) -> String {
+    match dtype {
+        DType::I1 => (bits != 0).to_string(),
+        _ if dtype.is_float() => format!("0x{bits:0digits$X}", digits = width(dtype) as usize / 4),
+        _ => signed(dtype, bits).to_string(),
+    }
+}
+
+struct Writer<'p> {
+    program: &'p Program,
+    out: String,
+    fresh: usize,
+    indent: usize,
+    /// Names of the counters of the loops around.
+    counters: Vec<String>,
+}
+
+impl Writer<'_> {
+    fn line(&mut self, text: &str, shift: i64) {
+        let indent = (self.indent as i64 + shift).max(0) as usize;
+        writeln!(self.out, "{}{text}", "  ".repeat(indent)).expect("a string takes all");
+    }
+    /// A new value.
+    fn define(&mut self, text: &str) -> String {
+        self.fresh += 1;
+        let name = format!("%x{}", self.fresh);
+        self.line(&format!("{name} = {text}"), 0);
+        name
+    }
+    fn constant(&mut self, n: i64) -> String {
+        match n {
+            0 | 1 => format!("%c{n}"),
+            _ => self.define(&format!("arith.constant {n} : index")),
+        }
+    }
+    fn tile(&self, id: usize) -> String {
+        tensor(&self.program.tiles[id])
+    }
+    fn tiles(&self, ids: &[usize]) -> String {
+        join(ids.iter().map(|id| self.tile(*id)))
+    }
+
+    fn base(&mut self, base: Base) -> String {
+        match base {
+            Base::Constant(n) => self.constant(n),
+            Base::Scalar(n) => self.define(&format!("arith.index_cast %n{n} : i64 to index")),
+        }
+    }
+    fn index(&mut self, index: &Index) -> String {
+        let counter = self.counters.last().cloned();
+        let terms = [(index.block, Some("%block".to_owned())), (index.counter, counter)];
+        let mut sum = match index.base {
+            Base::Constant(0) => None,
+            base => Some(self.base(base)),
+        };
+        for (factor, of) in terms {
+            let Some(of) = of.filter(|_| factor != 0) else { continue };
+            let by = self.constant(factor);
+            let term = self.define(&format!("arith.muli {of}, {by} : index"));
+            sum = Some(match sum {
+                None => term,
+                Some(s) => self.define(&format!("arith.addi {s}, {term} : index")),
+            });
+        }
+        sum.unwrap_or_else(|| "%c0".to_owned())
+    }
+    fn place(&mut self, argument: usize, at: &[Index]) -> String {
+        let indices: Vec<_> = at.iter().map(|i| self.index(i)).collect();
+        format!("%A{argument}[{}]", indices.join(", "))
+    }
+    /// A number as i64.
+    fn number(&mut self, number: Number) -> String {
+        let of = match number {
+            Number::Scalar(n) => return format!("%n{n}"),
+            Number::Counter => self.counters.last().cloned().unwrap_or_else(|| "%c0".to_owned()),
+            Number::Block => "%block".to_owned(),
+        };
+        self.define(&format!("arith.index_cast {of} : index to i64"))
+    }
+
+    fn ops(&mut self, ops: &[Op]) {
+        for op in ops {
+            self.op(op);
+        }
+    }
+
+    fn op(&mut self, op: &Op) {
+        let values = |ids: &[usize]| join(ids.iter().map(|id| format!("%v{id}")));
+        let (operands, results) = (values(&op.operands), values(&op.results));
+        let (from, to) = (self.tiles(&op.operands), self.tiles(&op.results));
+        let first = op.operands.first().map(|id| format!("%v{id}")).unwrap_or_default();
+        let memref_of = |n: usize| memref(&self.program.arguments[n]);
+        let dtype = |id: usize| self.program.tiles[id].dtype;
+        let pad_of = |pad: &Option<u64>| {
+            pad.map(|bits| {
+                let t = dtype(op.results[0]);
+                match t {
+                    DType::I1 => format!(" {{pad = {}}}", bits != 0),
+                    _ => format!(" {{pad = {} : {}}}", literal(t, bits), mlir(t)),
+                }
+            })
+            .unwrap_or_default()
+        };
+        match &op.kind {
+            Kind::Load { argument, at, pad } => {
+                let (pad, memory) = (pad_of(pad), memref_of(*argument));
+                let place = self.place(*argument, at);
+                self.line(&format!("{results} = tile.load {place}{pad} : {memory} -> {to}"), 0);
+            }
+            Kind::Store { argument, at } => {
+                let memory = memref_of(*argument);
+                let place = self.place(*argument, at);
+                self.line(&format!("tile.store {operands}, {place} : {from}, {memory}"), 0);
+            }
+            Kind::Gather { argument, at, pad } => {
+                let (pad, memory) = (pad_of(pad), memref_of(*argument));
+                let place = self.place(*argument, at);
+                self.line(
+                    &format!("{results} = tile.gather {place} rows {operands}{pad} : {memory}, {from} -> {to}"),
+                    0,
+                );
+            }
+            Kind::Scatter { argument, at } => {
+                let (memory, value, rows) = (memref_of(*argument), op.operands[0], op.operands[1]);
+                let (value_type, rows_type) = (self.tile(value), self.tile(rows));
+                let place = self.place(*argument, at);
+                self.line(
+                    &format!("tile.scatter %v{value}, {place} rows %v{rows} : {value_type}, {memory}, {rows_type}"),
+                    0,
+                );
+            }
+            Kind::Atomic { argument, at, kind } => {
+                let (memory, value_type) = (memref_of(*argument), self.tile(op.operands[0]));
+                let rows = op
+                    .operands
+                    .get(1)
+                    .map(|r| format!(" rows %v{r} : {}", self.tile(*r)))
+                    .unwrap_or_default();
+                let place = self.place(*argument, at);
+                self.line(
+                    &format!("tile.atomic_rmw {kind} {first}, {place}{rows} : {value_type}, {memory}"),
+                    0,
+                );
+            }
+            Kind::Constant(bits) => {
+                let number = literal(dtype(op.results[0]), *bits);
+                self.line(&format!("{results} = arith.constant dense<{number}> : {to}"), 0);
+            }
+            Kind::Iota(axis) => self.line(&format!("{results} = tile.iota axis {axis} : {to}"), 0),
+            Kind::Spread(number) => {
+                let t = mlir(dtype(op.results[0]));
+                let mut n = self.number(*number);
+                if t != "i64" {
+                    n = self.define(&format!("arith.trunci {n} : i64 to {t}"));
+                }
+                self.line(&format!("{results} = tile.splat {n} : {t} -> {to}"), 0);
+            }
+            Kind::Extract => {
+                let t = mlir(dtype(op.results[0]));
+                let n = self.define(&format!("tensor.extract {operands}[] : {from}"));
+                self.line(&format!("{results} = tile.splat {n} : {t} -> {to}"), 0);
+            }
+            Kind::ExpandDims(axis) => {
+                self.line(
+                    &format!("{results} = tile.expand_dims {operands} axis {axis} : {from} -> {to}"),
+                    0,
+                );
+            }
+            Kind::Broadcast => self.line(&format!("{results} = tile.broadcast {operands} : {from} -> {to}"), 0),
+            Kind::Reshape => self.line(&format!("{results} = tile.reshape {operands} : {from} -> {to}"), 0),
+            Kind::Transpose(order) => {
+                self.line(
+                    &format!("{results} = tile.transpose {operands} order {order:?} : {from} -> {to}"),
+                    0,
+                );
+            }
+            Kind::Concat(axis) => {
+                self.line(
+                    &format!("{results} = tile.concat {operands} axis {axis} : {from} -> {to}"),
+                    0,
+                );
+            }
+            Kind::Slice(at) => {
+                self.line(
+                    &format!("{results} = tile.extract_slice {operands} at {at:?} : {from} -> {to}"),
+                    0,
+                );
+            }
+            Kind::Reduce { axis, combiner } => self.combine("reduce", op, *axis, *combiner),
+            Kind::Scan { axis, combiner } => self.combine("scan", op, *axis, *combiner),
+            Kind::Unary(name) => self.line(&format!("{results} = {name} {operands} : {to}"), 0),
+            Kind::Binary(name) => self.line(&format!("{results} = {name} {operands} : {to}"), 0),
+            Kind::Compare(predicate) => {
+                let (t, name) = (self.tile(op.operands[0]), comparison(dtype(op.operands[0])));
+                self.line(&format!("{results} = {name} {predicate}, {operands} : {t}"), 0);
+            }
+            Kind::Select => {
+                let condition = self.tile(op.operands[0]);
+                self.line(&format!("{results} = arith.select {operands} : {condition}, {to}"), 0);
+            }
+            Kind::Fma => self.line(&format!("{results} = math.fma {operands} : {to}"), 0),
+            Kind::Cast(name) => self.line(&format!("{results} = {name} {operands} : {from} to {to}"), 0),
+            Kind::Mma => self.line(&format!("{results} = tile.mma {operands} : {from}"), 0),
+            Kind::For { trips, is_while } => {
+                let trips = self.base(*trips);
+                let region = &op.regions[0];
+                self.fresh += 1;
+                let counter = format!("%i{}", self.fresh);
+                self.counters.push(counter.clone());
+                if *is_while {
+                    self.count_by_itself(op, region, &counter, &trips);
+                } else {
+                    let pairs = region.arguments.iter().zip(&op.operands);
+                    let carried = join(pairs.map(|(a, o)| format!("%v{a} = %v{o}")));
+                    let bounds = format!("{counter} = %c0 to {trips} step %c1");
+                    self.line(
+                        &format!("{results} = scf.for {bounds} iter_args({carried}) -> ({to}) {{"),
+                        0,
+                    );
+                    self.region(region, "");
+                    self.line("}", 0);
+                }
+                self.counters.pop();
+            }
+            Kind::If { condition } => {
+                let condition = match condition {
+                    Condition::Odd(number) => {
+                        let n = self.number(*number);
+                        self.define(&format!("arith.trunci {n} : i64 to i1"))
+                    }
+                    Condition::Tile => {
+                        let t = self.tile(op.operands[0]);
+                        self.define(&format!("tensor.extract %v{}[] : {t}", op.operands[0]))
+                    }
+                };
+                self.line(&format!("{results} = scf.if {condition} -> ({to}) {{"), 0);
+                self.region(&op.regions[0], "");
+                self.line("} else {", 0);
+                self.region(&op.regions[1], "");
+                self.line("}", 0);
+            }
+        }
+    }
+
+    /// `counter`, if it is not empty, is counted up and yielded as well.
+    fn region(&mut self, region: &Region, counter: &str) {
+        self.indent += 1;
+        self.ops(&region.ops);
+        let mut names: Vec<_> = region.yields.iter().map(|id| format!("%v{id}")).collect();
+        let mut types: Vec<_> = region.yields.iter().map(|id| self.tile(*id)).collect();
+        if !counter.is_empty() {
+            names.push(self.define(&format!("arith.addi {counter}, %c1 : index")));
+            types.push("index".to_owned());
+        }
+        self.line(&format!("scf.yield {} : {}", names.join(", "), types.join(", ")), 0);
+        self.indent -= 1;
+    }
+
+    /// A loop as an `scf.while`, whose last value is the counter.
+    fn count_by_itself(&mut self, op: &Op, region: &Region, counter: &str, trips: &str) {
+        let types = format!("{}, index", self.tiles(&region.arguments));
+        let names = |prefix: &str| join(region.arguments.iter().map(|a| format!("{prefix}{a}")));
+        let pairs = region.arguments.iter().zip(&op.operands);
+        let first = join(pairs.map(|(a, o)| format!("%w{a} = %v{o}")));
+        self.fresh += 1;
+        let n = counter.replace('i', "m");
+        let results = join(op.results.iter().map(|id| format!("%v{id}")));
+        self.line(
+            &format!(
+                "{results}, %r{} = scf.while ({first}, {n} = %c0) : ({types}) -> ({types}) {{",
+                self.fresh
+            ),
+            0,
+        );
+        self.indent += 1;
+        let more = self.define(&format!("arith.cmpi slt, {n}, {trips} : index"));
+        self.line(&format!("scf.condition({more}) {}, {n} : {types}", names("%w")), 0);
+        self.indent -= 1;
+        self.line("} do {", 0);
+        let arguments = region.arguments.iter().map(|a| format!("%v{a}: {}", self.tile(*a)));
+        let arguments = join(arguments);
+        self.line(&format!("^bb0({arguments}, {counter}: index):"), 0);
+        self.region(region, counter);
+        self.line("}", 0);
+    }
+
+    fn combine(&mut self, name: &str, op: &Op, axis: usize, combiner: Combiner) {
+        let values = |ids: &[usize]| join(ids.iter().map(|id| format!("%v{id}")));
+        let types: Vec<DType> = op.operands.iter().map(|id| self.program.tiles[*id].dtype).collect();
+        let names = ["l", "r"].map(|side| (0..types.len()).map(move |i| format!("%{side}{i}")).collect::<Vec<_>>());
+        let arguments = join(
+            names
+                .iter()
+                .flat_map(|side| side.iter().zip(&types))
+                .map(|(n, t)| format!("{n}: {}", mlir(*t))),
+        );
+        let (operands, results) = (values(&op.operands), values(&op.results));
+        self.line(
+            &format!("{results} = tile.{name} {operands} axis {axis} ({arguments}) {{"),
+            0,
+        );
+        self.indent += 1;
+        let t = mlir(types[0]);
+        let yields = match combiner {
+            Combiner::One(f) => vec![self.define(&format!("{f} %l0, %r0 : {t}"))],
+            Combiner::Two(f, g) => vec![
+                self.define(&format!("{f} %l0, %r0 : {t}")),
+                self.define(&format!("{g} %l1, %r1 : {}", mlir(types[1]))),
+            ],
+            Combiner::Largest => {
+                let place = mlir(types[1]);
+                let [more, same] = match types[0].is_float() {
+                    true => ["arith.cmpf ogt", "arith.cmpf oeq"],
+                    false => ["arith.cmpi sgt", "arith.cmpi eq"],
+                };
+                let larger = self.define(&format!("{more}, %l0, %r0 : {t}"));
+                let equal = self.define(&format!("{same}, %l0, %r0 : {t}"));
+                let before = self.define(&format!("arith.cmpi slt, %l1, %r1 : {place}"));
+                let tie = self.define(&format!("arith.andi {equal}, {before} : i1"));
+                let left = self.define(&format!("arith.ori {larger}, {tie} : i1"));
+                vec![
+                    self.define(&format!("arith.select {left}, %l0, %r0 : {t}")),
+                    self.define(&format!("arith.select {left}, %l1, %r1 : {place}")),
+                ]
+            }
+            Combiner::Compose => {
+                let both = self.define(&format!("arith.muli %l0, %r0 : {t}"));
+                let scaled = self.define(&format!("arith.muli %r0, %l1 : {t}"));
+                vec![both, self.define(&format!("arith.addi {scaled}, %r1 : {t}"))]
+            }
+            Combiner::First => vec!["%l0".to_owned()],
+            Combiner::Last => vec!["%r0".to_owned()],
+        };
+        let listed = join(types.iter().map(|t| mlir(*t).to_owned()));
+        self.line(&format!("tile.yield {} : {listed}", yields.join(", ")), 0);
+        self.indent -= 1;
+        let (from, to) = (self.tiles(&op.operands), self.tiles(&op.results));
+        self.line(&format!("}} : {from} -> {to}"), 0);
+    }
+}
+
+fn comparison(dtype: DType) -> &'static str {
+    if dtype.is_float() { "arith.cmpf" } else { "arith.cmpi" }
+}

@@ -1,7 +1,7 @@
 //! Which registers an instruction reads and writes.
 use crate::collective::{Collective, Kind, Product};
 use crate::isa::{Address, Argument, Base, Callee, Fence, Inst, Op, Outcome, Predicate, Slot, Value};
-use crate::transfer::{MbarrierOp, Transfer};
+use crate::transfer::{MbarrierOp, Replaced, Transfer};
 
 /// Gives each register of an instruction to `f`, with whether it is written. Constants are left out; a register that is
 /// read and written comes twice.
@@ -49,6 +49,15 @@ impl Visitor<'_> {
             if let Base::Register(value) = address.base {
                 self.reads(&[value.slot]);
             }
+        }
+    }
+
+    fn replaced(&mut self, replaced: Option<&Replaced>) {
+        if let Some(r) = replaced {
+            self.values(&[r.address], false);
+            self.values(&r.dims, false);
+            self.values(&r.lower, false);
+            self.values(r.upper.as_slice(), false);
         }
     }
 
@@ -336,6 +345,7 @@ impl Visitor<'_> {
             Transfer::TensorLoad {
                 map,
                 coords,
+                replaced,
                 offsets,
                 dst,
                 barrier,
@@ -344,12 +354,27 @@ impl Visitor<'_> {
             } => {
                 self.addresses(&[map, dst, barrier]);
                 self.values(coords, false);
+                self.replaced(replaced.as_deref());
                 self.values(offsets, false);
                 self.values(blocks.as_slice(), false);
             }
-            Transfer::TensorStore { map, coords, src, .. } | Transfer::TensorReduce { map, coords, src, .. } => {
+            Transfer::TensorStore {
+                map,
+                coords,
+                replaced,
+                src,
+                ..
+            }
+            | Transfer::TensorReduce {
+                map,
+                coords,
+                replaced,
+                src,
+                ..
+            } => {
                 self.addresses(&[map, src]);
                 self.values(coords, false);
+                self.replaced(replaced.as_deref());
             }
             Transfer::Mbarrier { op, address, .. } => {
                 self.addresses(&[address]);

@@ -13,6 +13,19 @@ pub enum TensorMode {
     Im2colW128,
 }
 
+/// What a tensor copy takes instead of its map's fields: `.override::global_address` and its kin.
+#[derive(Clone, Debug)]
+pub struct Replaced {
+    /// Where the tensor lies.
+    pub address: Value,
+    /// Sizes, 8 bits each, innermost first; none where they are the map's.
+    pub dims: Box<[Value]>,
+    /// Strides in units of 16 bytes, their low 32 bits; none for one dimension.
+    pub lower: Box<[Value]>,
+    /// The four bits above, one stride after the other.
+    pub upper: Option<Value>,
+}
+
 /// What an mbarrier instruction does.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
@@ -117,6 +130,7 @@ pub enum Transfer {
         mode: TensorMode,
         map: Address,
         coords: Box<[Value]>,
+        replaced: Option<Box<Replaced>>,
         offsets: Box<[Value]>,
         dst: Address,
         barrier: Address,
@@ -126,6 +140,7 @@ pub enum Transfer {
         mode: StoreMode,
         map: Address,
         coords: Box<[Value]>,
+        replaced: Option<Box<Replaced>>,
         src: Address,
     },
     TensorReduce {
@@ -133,6 +148,7 @@ pub enum Transfer {
         mode: StoreMode,
         map: Address,
         coords: Box<[Value]>,
+        replaced: Option<Box<Replaced>>,
         src: Address,
     },
     Mbarrier {

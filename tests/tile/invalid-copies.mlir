@@ -76,7 +76,6 @@ func.func private @f(%map: !map, %bar: !bar, %i: index, %h: i16, %p: i64) {
   // expected-error@below {{offsets belong to the modes im2col, but the map is !tile.tensor_map<8x64xbf16, swizzle = 128>}}
   // expected-error@below {{a multicast writes to the blocks of a cluster, but the destination is named through shared::cta; leave `space cta` out}}
   // expected-error@below {{cta_group = 3, but a group is 1 or 2 blocks}}
-  // expected-error@below {{cta_group belongs to loads to shared::cluster; leave `space cta` out}}
   // expected-error@below {{has a fixed cache policy and one that is a value; give one of them}}
   tile.tma.load %map[%i, %i], %m, %bar[] offsets(%h) multicast %h cta_group 3 space cta cache evict_last policy %p : !map, memref<8x64xbf16, #tile.shared<swizzle = 128>>, !bar
   return

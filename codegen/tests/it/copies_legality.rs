@@ -180,6 +180,17 @@ fn body(feature: Feature) -> Option<(Option<Map>, String)> {
     })
 }
 
+/// A load of a box with clauses.
+fn tile_load(row: &str, clauses: &str) -> (Option<Map>, String) {
+    let (map, shape) = load_map(LoadMode::Tile);
+    let memory = shared(shape, true);
+    let text = format!(
+        "%m = tile.alloc : {memory}\ntile.tma.load %map[{row}, %c0], %m, %bar[]{clauses} : {}, {memory}, {BARRIER}",
+        map.map
+    );
+    (Some(map), text)
+}
+
 fn family(op: Op) -> Option<(Option<Map>, String)> {
     let memory = shared("256xi32", false);
     let alloc = format!("%m = tile.alloc : {memory}\n");
@@ -210,6 +221,16 @@ fn family(op: Op) -> Option<(Option<Map>, String)> {
              memref.store %policy, %P[%c0] : memref<?xi64, #tile.global>"
             .into(),
         Op::CacheHint => load(" cache evict_last"),
+        Op::Multicast16 => return Some(tile_load("%x", " multicast %h1 mask_16b")),
+        Op::Multicast32 => return Some(tile_load("%x", " multicast_32b %one")),
+        Op::BulkReport => return Some(tile_load("%x", " report per_element_ff")),
+        Op::TensorOverride => {
+            let replaced = " override_address %wide override_dims(%x, %x) override_strides(%x)";
+            return Some(tile_load("%c0", replaced));
+        }
+        Op::PrefetchEvictLast => {
+            format!("%n = arith.constant 64 : i32\ntile.bulk.prefetch %A[%c0], %n evict_last : {global}")
+        }
         Op::Mapa => format!("{there}tile.bulk.send %m, %there, %its : {memory}, {remote}, {its}"),
         Op::TensorMapReplace => format!(
             "{in_shared}tile.tensormap.replace global_dim %d ordinal 1 value %one : {bytes}, i32\n\

@@ -72,7 +72,7 @@ impl Feature {
         for mode in LoadMode::ALL {
             for space in [SharedSpace::Cluster, SharedSpace::Cta] {
                 for (multicast, cta_group) in [(false, false), (true, false), (false, true), (true, true)] {
-                    if space == SharedSpace::Cluster || !(multicast || cta_group) {
+                    if space == SharedSpace::Cluster || !multicast {
                         out.push(Feature::TmaLoad {
                             mode,
                             space,
@@ -137,11 +137,6 @@ impl Feature {
                 multicast: true,
                 ..
             } => Some("a multicast writes to shared::cluster".into()),
-            Feature::TmaLoad {
-                space: SharedSpace::Cta,
-                cta_group: true,
-                ..
-            } => Some("cta_group belongs to loads to shared::cluster".into()),
             Feature::TmaReduce {
                 mode: StoreMode::Scatter4,
                 ..

@@ -23,7 +23,7 @@ pub use opcode::{CopyKind, CopyOpcode, NotAnOpcode};
 pub use ops::Op;
 pub use set::Set;
 pub use table::{MapField, Row, Section, map_fields};
-pub use tma::{LoadMode, ReduceOp, SharedSpace, StoreMode};
+pub use tma::{LoadMode, MaskWidth, ReduceOp, Report, SharedSpace, StoreMode};
 
 use crate::tensor_map::Caps;
 use std::{fmt, str::FromStr};

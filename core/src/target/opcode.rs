@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A qualifier that PTX lets out reads as its default; everything else must be there, in PTX's order.
-use super::{LoadMode, ReduceOp, SharedSpace, StoreMode};
+use super::{LoadMode, MaskWidth, ReduceOp, Report, SharedSpace, StoreMode};
 use std::fmt;
 use thiserror::Error;
 
@@ -20,8 +20,10 @@ pub enum CopyKind {
         mode: LoadMode,
         /// Window through which the destination is named.
         space: SharedSpace,
-        /// Whether a mask of blocks follows.
-        multicast: bool,
+        /// What it reports on the mbarrier besides bytes.
+        report: Option<Report>,
+        /// The mask of blocks that follows, if one does.
+        multicast: Option<MaskWidth>,
         /// Whose mbarrier counts, in pairs of blocks: 1 or 2.
         cta_group: Option<u8>,
     },
@@ -164,7 +166,8 @@ impl CopyOpcode {
                         } else {
                             SharedSpace::Cluster
                         },
-                        multicast: words.accept("multicast::cluster"),
+                        report: Report::ALL.into_iter().find(|report| words.accept(report.name())),
+                        multicast: MaskWidth::ALL.into_iter().find(|width| words.accept(width.name())),
                         cta_group: words.cta_group(),
                     }
                 }
@@ -172,6 +175,15 @@ impl CopyOpcode {
         };
         let cache_hint = words.accept("L2::cache_hint");
         if let Some(extra) = words.rest.first() {
+            if extra.starts_with("override::") {
+                return Err(NotAnOpcode::Combination {
+                    opcode: text.to_owned(),
+                    why: format!(
+                        ".{extra} takes an address of its own for every copy; write tile.tma.load, store, reduce or \
+                         prefetch with override_address"
+                    ),
+                });
+            }
             return Err(words.wrong(Some(extra), &["the end", ".L2::cache_hint"]));
         }
         let opcode = CopyOpcode { rank, kind, cache_hint };
@@ -200,17 +212,12 @@ impl CopyOpcode {
         match self.kind {
             CopyKind::Load {
                 space: SharedSpace::Cta,
-                multicast: true,
+                multicast: Some(_),
                 ..
             } => Some(
                 ".multicast::cluster writes to the blocks of a cluster, but .shared::cta names one; write .shared::cluster"
                     .to_owned(),
             ),
-            CopyKind::Load {
-                space: SharedSpace::Cta,
-                cta_group: Some(_),
-                ..
-            } => Some(".cta_group belongs to .shared::cluster".to_owned()),
             CopyKind::Reduce {
                 mode: StoreMode::Scatter4,
                 ..
@@ -226,6 +233,7 @@ impl fmt::Display for CopyOpcode {
         match self.kind {
             CopyKind::Load {
                 space,
+                report,
                 multicast,
                 cta_group,
                 ..
@@ -235,8 +243,11 @@ impl fmt::Display for CopyOpcode {
                     f,
                     "cp.async.bulk.tensor.{rank}d.{space}.global.{mode}.mbarrier::complete_tx::bytes"
                 )?;
-                if multicast {
-                    f.write_str(".multicast::cluster")?;
+                for qualifier in [report.map(Report::name), multicast.map(MaskWidth::name)]
+                    .into_iter()
+                    .flatten()
+                {
+                    write!(f, ".{qualifier}")?;
                 }
                 if let Some(group) = cta_group {
                     write!(f, ".cta_group::{group}")?;
@@ -321,15 +332,23 @@ mod tests {
         let mut kinds = vec![];
         for mode in LoadMode::ALL {
             kinds.push(CopyKind::Prefetch { mode });
-            for (space, multicast, cta_group) in [
-                (SharedSpace::Cta, false, None),
-                (SharedSpace::Cluster, false, None),
-                (SharedSpace::Cluster, true, Some(2)),
-                (SharedSpace::Cluster, false, Some(1)),
+            for (space, report, multicast, cta_group) in [
+                (SharedSpace::Cta, None, None, None),
+                (SharedSpace::Cta, Some(Report::Disabled), None, Some(1)),
+                (SharedSpace::Cluster, Some(Report::PerElementFf), None, None),
+                (SharedSpace::Cluster, None, Some(MaskWidth::Plain), Some(2)),
+                (SharedSpace::Cluster, None, Some(MaskWidth::B16), None),
+                (
+                    SharedSpace::Cluster,
+                    Some(Report::Per16Bytes8),
+                    Some(MaskWidth::B32),
+                    Some(1),
+                ),
             ] {
                 kinds.push(CopyKind::Load {
                     mode,
                     space,
+                    report,
                     multicast,
                     cta_group,
                 });
@@ -408,6 +427,10 @@ mod tests {
             (
                 "cp.async.bulk.prefetch.tensor.2d.L2.global.tile.L2::evict_last",
                 "has .L2::evict_last where the end or .L2::cache_hint belongs",
+            ),
+            (
+                "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.override::global_address",
+                "write tile.tma.load, store, reduce or prefetch with override_address",
             ),
             (
                 "cp.reduce.async.bulk.tensor.2d.global.shared::cta.mul.bulk_group",

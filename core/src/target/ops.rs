@@ -80,6 +80,14 @@ ops! {
         "prefetch.tensormap [%d0];";
     Multicast16 "the spelling .multicast::cluster::16b" [From90: 9 . 4] else "write .multicast::cluster":
         "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster::16b [%r0], [%d0, {%r1}], [%r6], %h0;";
+    Multicast32 "a multicast mask of 32 bits, .multicast::cluster::32b," [Family107: 9 . 4] else "use a mask of 16 bits":
+        "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster::32b [%r0], [%d0, {%r1}], [%r6], %r7;";
+    BulkReport ".mbarrier::report on bulk copies" [Family107: 9 . 4] else "leave it out: the bytes are counted without it":
+        "cp.async.bulk.tensor.1d.shared::cta.global.tile.mbarrier::complete_tx::bytes.mbarrier::report::validity::per_element::ff [%r0], [%d0, {%r1}], [%r6];";
+    TensorOverride ".override::global_address on tensor copies" [Family107: 9 . 4] else "make a tensor map for each tensor":
+        "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes.override::global_address.override::global_dim_stride [%r0], [%d0, %d1, {%h0, %h1}, {%r3}, %h2, {%r1, %r2}], [%r6];";
+    PrefetchEvictLast ".L2::evict_last on bulk prefetches" [Family107: 9 . 4] else "use a cache policy, `cache evict_last`":
+        "cp.async.bulk.prefetch.tensor.2d.L2.global.tile.L2::evict_last [%d0, {%r1, %r2}];";
     CacheHint "a cache policy on bulk copies" [From90: 8 . 0] else "leave it out: a policy changes no result":
         "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%r0], [%d0, {%r1}], [%r6], %d1;";
     CreatePolicy "createpolicy" [All: 7 . 4] else "leave it out: a policy changes no result":

@@ -1,5 +1,5 @@
 //! Tensor copies (`cp.async.bulk.tensor` and its relatives): modes, spaces, and the types of reductions.
-use super::{PtxVersion, Set};
+use super::{Op, PtxVersion, Set};
 use crate::tensor_map::Format;
 
 /// Mode of a tensor load or prefetch.
@@ -30,6 +30,34 @@ pub enum SharedSpace {
     Cta,
     /// `.shared::cluster`
     Cluster,
+}
+
+/// Width of a multicast's mask, as the opcode spells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MaskWidth {
+    /// `.multicast::cluster`: 16 bits.
+    Plain,
+    /// `.multicast::cluster::16b`, which says the same.
+    B16,
+    /// `.multicast::cluster::32b`
+    B32,
+}
+
+/// What a load reports on its mbarrier besides bytes: `.mbarrier::report`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Report {
+    /// `::disabled`
+    Disabled,
+    /// `::validity::per_16bytes::80000000`
+    Per16Bytes80000000,
+    /// `::validity::per_16bytes::8000`
+    Per16Bytes8000,
+    /// `::validity::per_16bytes::80`
+    Per16Bytes80,
+    /// `::validity::per_16bytes::8`
+    Per16Bytes8,
+    /// `::validity::per_element::ff`
+    PerElementFf,
 }
 
 /// Operator of a tensor reduction.
@@ -122,6 +150,53 @@ impl StoreMode {
             StoreMode::Scatter4 => Some("store the four rows with four tile copies"),
             StoreMode::Im2colNoOffsW => Some("use mode im2col_no_offs"),
             _ => Some("use ordinary stores"),
+        }
+    }
+}
+
+impl MaskWidth {
+    /// Every spelling.
+    pub const ALL: [MaskWidth; 3] = [MaskWidth::Plain, MaskWidth::B16, MaskWidth::B32];
+
+    /// PTX's qualifier without the leading dot.
+    pub const fn name(self) -> &'static str {
+        match self {
+            MaskWidth::Plain => "multicast::cluster",
+            MaskWidth::B16 => "multicast::cluster::16b",
+            MaskWidth::B32 => "multicast::cluster::32b",
+        }
+    }
+
+    /// What the spelling needs of a target besides a multicast.
+    pub const fn op(self) -> Option<Op> {
+        match self {
+            MaskWidth::Plain => None,
+            MaskWidth::B16 => Some(Op::Multicast16),
+            MaskWidth::B32 => Some(Op::Multicast32),
+        }
+    }
+}
+
+impl Report {
+    /// Every mechanism.
+    pub const ALL: [Report; 6] = [
+        Report::Disabled,
+        Report::Per16Bytes80000000,
+        Report::Per16Bytes8000,
+        Report::Per16Bytes80,
+        Report::Per16Bytes8,
+        Report::PerElementFf,
+    ];
+
+    /// PTX's qualifier without the leading dot.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Report::Disabled => "mbarrier::report::disabled",
+            Report::Per16Bytes80000000 => "mbarrier::report::validity::per_16bytes::80000000",
+            Report::Per16Bytes8000 => "mbarrier::report::validity::per_16bytes::8000",
+            Report::Per16Bytes80 => "mbarrier::report::validity::per_16bytes::80",
+            Report::Per16Bytes8 => "mbarrier::report::validity::per_16bytes::8",
+            Report::PerElementFf => "mbarrier::report::validity::per_element::ff",
         }
     }
 }

@@ -15,7 +15,7 @@ use super::{
     types::{MapMode, TensorMapType},
 };
 use girih_core::{
-    target::{CopyKind, Feature, LoadMode, Op, SharedSpace, StoreMode, Target},
+    target::{CopyKind, Feature, LoadMode, MaskWidth, Op, SharedSpace, StoreMode, Target},
     tensor_map::{Format, Violation},
     wgmma::Operand,
 };
@@ -243,16 +243,31 @@ fn tma_load(op: OperationRef<'_, '_>) -> Vec<Feature> {
             Some(CopySpace::Cta) => SharedSpace::Cta,
             Some(CopySpace::Cluster) | None => SharedSpace::Cluster,
         },
-        multicast: load.mask().is_some(),
+        multicast: load.masks().width().is_some(),
         cta_group: load.cta_group().is_some(),
     };
-    with_cache(vec![feature], load.cache().is_some() || load.policy().is_some())
+    let mut features = vec![feature];
+    features.extend(multicast_and_report(load.masks().width(), load.report().is_some()));
+    features.extend(replaced(load.address().is_some()));
+    with_cache(features, load.cache().is_some() || load.policy().is_some())
+}
+
+/// What masks and reports ask besides the load.
+fn multicast_and_report(width: Option<MaskWidth>, reports: bool) -> impl Iterator<Item = Feature> {
+    let report = reports.then_some(Op::BulkReport);
+    width.and_then(MaskWidth::op).into_iter().chain(report).map(one)
+}
+
+/// What it asks that a copy replaces fields of its map; the address is always one of them.
+fn replaced(address: bool) -> Option<Feature> {
+    address.then_some(one(Op::TensorOverride))
 }
 
 fn tma_store(op: OperationRef<'_, '_>) -> Vec<Feature> {
     let store = TmaStore::from_op(op);
-    let feature = Feature::TmaStore(store_mode(store.map(), store.scatter4()));
-    with_cache(vec![feature], store.cache().is_some() || store.policy().is_some())
+    let mut features = vec![Feature::TmaStore(store_mode(store.map(), store.scatter4()))];
+    features.extend(replaced(store.address().is_some()));
+    with_cache(features, store.cache().is_some() || store.policy().is_some())
 }
 
 fn tma_reduce(op: OperationRef<'_, '_>) -> Vec<Feature> {
@@ -263,7 +278,11 @@ fn tma_reduce(op: OperationRef<'_, '_>) -> Vec<Feature> {
         op: reduce.kind().core(),
         format: format.unwrap_or(Format::U32),
     };
-    with_cache(vec![feature], reduce.cache().is_some() || reduce.policy().is_some())
+    let features = [feature].into_iter().chain(replaced(reduce.address().is_some()));
+    with_cache(
+        features.collect(),
+        reduce.cache().is_some() || reduce.policy().is_some(),
+    )
 }
 
 fn apply(op: OperationRef<'_, '_>) -> Vec<Feature> {
@@ -275,10 +294,11 @@ fn apply(op: OperationRef<'_, '_>) -> Vec<Feature> {
             space,
             multicast,
             cta_group,
+            ..
         } => Feature::TmaLoad {
             mode,
             space,
-            multicast,
+            multicast: multicast.is_some(),
             cta_group: cta_group.is_some(),
         },
         CopyKind::Store { mode } => Feature::TmaStore(mode),
@@ -290,23 +310,32 @@ fn apply(op: OperationRef<'_, '_>) -> Vec<Feature> {
         },
         CopyKind::Prefetch { mode } => Feature::TmaPrefetch(mode),
     };
-    with_cache(vec![feature], opcode.cache_hint)
+    let mut features = vec![feature];
+    if let CopyKind::Load { multicast, report, .. } = opcode.kind {
+        features.extend(multicast_and_report(multicast, report.is_some()));
+    }
+    with_cache(features, opcode.cache_hint)
 }
 
 fn tma_prefetch(op: OperationRef<'_, '_>) -> Vec<Feature> {
     let prefetch = TmaPrefetch::from_op(op);
-    let feature = Feature::TmaPrefetch(load_mode(prefetch.map(), prefetch.gather4()));
-    with_cache(vec![feature], prefetch.cache().is_some() || prefetch.policy().is_some())
+    let mut features = vec![Feature::TmaPrefetch(load_mode(prefetch.map(), prefetch.gather4()))];
+    features.extend(prefetch.evict_last().then_some(one(Op::PrefetchEvictLast)));
+    features.extend(replaced(prefetch.address().is_some()));
+    with_cache(features, prefetch.cache().is_some() || prefetch.policy().is_some())
 }
 
 fn bulk_load(op: OperationRef<'_, '_>) -> Vec<Feature> {
     let load = bulk::BulkLoad::from_op(op);
-    let feature = one(match (load.space(), load.mask()) {
+    let width = load.masks().width();
+    let feature = one(match (load.space(), width) {
         (_, Some(_)) => Op::BulkLoadMulticast,
         (Some(CopySpace::Cta), None) => Op::BulkLoadCta,
         (Some(CopySpace::Cluster) | None, None) => Op::BulkLoadCluster,
     });
-    with_cache(vec![feature], load.cache().is_some() || load.policy().is_some())
+    let mut features = vec![feature];
+    features.extend(multicast_and_report(width, load.report().is_some()));
+    with_cache(features, load.cache().is_some() || load.policy().is_some())
 }
 
 fn bulk_store(op: OperationRef<'_, '_>) -> Vec<Feature> {
@@ -328,8 +357,9 @@ fn bulk_reduce(op: OperationRef<'_, '_>) -> Vec<Feature> {
 
 fn bulk_prefetch(op: OperationRef<'_, '_>) -> Vec<Feature> {
     let prefetch = bulk::BulkPrefetch::from_op(op);
+    let last = prefetch.evict_last().then_some(Op::PrefetchEvictLast);
     with_cache(
-        vec![one(Op::BulkPrefetch)],
+        [Op::BulkPrefetch].into_iter().chain(last).map(one).collect(),
         prefetch.cache().is_some() || prefetch.policy().is_some(),
     )
 }

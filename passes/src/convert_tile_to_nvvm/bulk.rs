@@ -2,7 +2,7 @@
 use super::{
     group, lower,
     memory::{Global, shared_element},
-    tma::{hint, policy},
+    tma::{hint, policy, report_and_cast},
 };
 use girih_dialects::{
     nvvm::{AsmOperand, Emit, Statement, V},
@@ -71,15 +71,14 @@ fn copies(c: &mut Conversion<'_>) {
         let get = |name| group(op.op(), BulkLoad::DEF, operands, name);
         let barrier = shared_element(&e, op.barrier().r#type(), get("barrier")[0], &get("barrier_indices"));
         let policy = policy(&e, op.cache(), &get("policy"));
-        let mask = get("mask").first().copied();
         let space = match op.space() {
             Some(CopySpace::Cta) => "shared::cta",
             Some(CopySpace::Cluster) | None => "shared::cluster",
         };
-        let cast = if mask.is_some() { ".multicast::cluster" } else { "" };
         let from = global_address(&e, op.op(), BulkLoad::DEF, operands, ("source", op.source().r#type()));
         Statement::new(format!(
-            "cp.async.bulk.{space}.global.mbarrier::complete_tx::bytes{cast}{} [",
+            "cp.async.bulk.{space}.global.mbarrier::complete_tx::bytes{}{} [",
+            report_and_cast(op.report(), op.masks()),
             hint(policy)
         ))
         .register("r", e.ptr_to_int(get("destination")[0], 32))
@@ -88,7 +87,8 @@ fn copies(c: &mut Conversion<'_>) {
         .text(&format!("], {}, [", bytes(op.destination().r#type())))
         .register("r", e.ptr_to_int(barrier, 32))
         .text("]")
-        .optional("h", mask)
+        .optional("h", get("mask").first().copied())
+        .optional("r", get("mask_32b").first().copied())
         .optional("l", policy)
         .emit(&e);
         rewriter.erase(op.op());
@@ -134,7 +134,8 @@ fn copies(c: &mut Conversion<'_>) {
         let policy = policy(&e, op.cache(), &get("policy"));
         let from = ("source", op.source().r#type());
         let from = global_address(&e, op.op(), BulkPrefetch::DEF, operands, from);
-        Statement::new(format!("cp.async.bulk.prefetch.L2.global{} [", hint(policy)))
+        let last = if op.evict_last() { ".L2::evict_last" } else { "" };
+        Statement::new(format!("cp.async.bulk.prefetch.L2.global{}{last} [", hint(policy)))
             .register("l", from)
             .text("], ")
             .register("r", get("size")[0])

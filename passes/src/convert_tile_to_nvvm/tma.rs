@@ -1,11 +1,13 @@
 //! Copies through tensor maps. What upstream has for every target is an nvvm op, all else inline PTX.
 use super::{group, lower, memory::shared_element};
+use girih_core::target::MaskWidth;
 use girih_dialects::{
     nvvm::{Emit, Statement, TmaLoad as LoadOperands, V},
     tile::{
         ops::{
             tma::{BulkCommit, BulkWait, CachePolicy, CopySpace, PrefetchTensorMap, TmaLoad, TmaStore},
             tma_modes::{CreatePolicy, TmaPrefetch, TmaReduce},
+            tma_override::{Masks, Report},
         },
         types::{MapMode, TensorMapType},
     },
@@ -31,6 +33,16 @@ pub fn policy<'c>(e: &Emit<'c, '_>, cache: Option<CachePolicy>, made: &[V<'c>]) 
 /// `.L2::cache_hint`, where there is a policy.
 pub fn hint(policy: Option<V<'_>>) -> &'static str {
     if policy.is_some() { ".L2::cache_hint" } else { "" }
+}
+
+/// `.mbarrier::report` and `.multicast::cluster` of a load, where it has them.
+pub fn report_and_cast(report: Option<Report>, masks: Masks) -> String {
+    let qualifiers = [report.map(|r| r.core().name()), masks.width().map(MaskWidth::name)];
+    qualifiers
+        .into_iter()
+        .flatten()
+        .map(|name| format!(".{name}"))
+        .collect()
 }
 
 fn mode_of(map: Value<'_, '_>) -> MapMode {
@@ -81,11 +93,64 @@ fn information<'c>(e: &Emit<'c, '_>, mode: MapMode, coords: usize, offsets: &[V<
     }
 }
 
-/// `[map, {coords}]`.
-fn place<'c>(e: &Emit<'c, '_>, statement: Statement<'c>, map: V<'c>, coords: &[V<'c>]) -> Statement<'c> {
-    statement
+/// What a copy takes instead of the map's address and sizes.
+struct Replaced<'c> {
+    address: Option<V<'c>>,
+    /// Sizes, innermost first.
+    dims: Vec<V<'c>>,
+    /// 16-byte units of each stride below 2^32, innermost first.
+    lower: Vec<V<'c>>,
+    /// The four bits above those, one stride after the other.
+    upper: Option<V<'c>>,
+}
+
+impl<'c> Replaced<'c> {
+    /// From the operands of a copy, outermost first, strides in bytes.
+    fn new(e: &Emit<'c, '_>, address: &[V<'c>], dims: &[V<'c>], strides: &[V<'c>]) -> Self {
+        let strides: Vec<_> = strides.iter().rev().map(|s| e.to_int(*s, 64)).collect();
+        let upper = |i: usize, s: V<'c>| e.shl(e.mask(e.to_int(e.shr(s, 36), 16), 0xf), 4 * i as i64);
+        Replaced {
+            address: address.first().copied(),
+            dims: dims.iter().rev().map(|d| e.to_int(*d, 16)).collect(),
+            lower: strides.iter().map(|s| e.to_int(e.shr(*s, 4), 32)).collect(),
+            upper: strides
+                .iter()
+                .enumerate()
+                .map(|(i, s)| upper(i, *s))
+                .reduce(|a, b| e.or(a, b)),
+        }
+    }
+
+    fn qualifiers(&self) -> &'static str {
+        match (self.address, &self.dims[..], self.upper) {
+            (None, ..) => "",
+            (Some(_), [], _) => ".override::global_address",
+            (Some(_), _, None) => ".override::global_address.override::global_dim",
+            (Some(_), _, Some(_)) => ".override::global_address.override::global_dim_stride",
+        }
+    }
+}
+
+/// `[map, {coords}]`, with what the copy replaces between them.
+fn place<'c>(
+    e: &Emit<'c, '_>,
+    statement: Statement<'c>,
+    map: V<'c>,
+    replaced: &Replaced<'c>,
+    coords: &[V<'c>],
+) -> Statement<'c> {
+    let mut statement = statement
         .text("[")
         .register("l", e.ptr_to_int(map, 64))
+        .optional("l", replaced.address);
+    if !replaced.dims.is_empty() {
+        statement = statement.text(", ").list("h", &replaced.dims);
+    }
+    if !replaced.lower.is_empty() {
+        statement = statement.text(", ").list("r", &replaced.lower);
+    }
+    statement
+        .optional("h", replaced.upper)
         .text(", ")
         .list("r", coords)
         .text("]")
@@ -101,10 +166,12 @@ pub fn patterns(c: &mut Conversion<'_>) {
         let coords = coordinates(&e, &get("coords"), op.gather4());
         let policy = policy(&e, op.cache(), &get("policy"));
         let mode = mode_of(op.map());
-        let mask = get("mask").first().copied();
+        let replaced = Replaced::new(&e, &get("address"), &get("dims"), &get("strides"));
         let plain = mode == MapMode::Tile
             && !op.gather4()
-            && mask.is_none()
+            && op.masks().width().is_none()
+            && op.report().is_none()
+            && replaced.address.is_none()
             && op.cta_group().is_none()
             && op.space() != Some(CopySpace::Cta);
         if plain {
@@ -120,18 +187,19 @@ pub fn patterns(c: &mut Conversion<'_>) {
                 Some(CopySpace::Cta) => "shared::cta",
                 Some(CopySpace::Cluster) | None => "shared::cluster",
             };
-            let cast = if mask.is_some() { ".multicast::cluster" } else { "" };
             let pair = op.cta_group().map_or(String::new(), |n| format!(".cta_group::{n}"));
             let statement = Statement::new(format!(
-                "cp.async.bulk.tensor.{}d.{space}.global{}.mbarrier::complete_tx::bytes{cast}{pair}{} [",
+                "cp.async.bulk.tensor.{}d.{space}.global{}.mbarrier::complete_tx::bytes{}{pair}{}{} [",
                 rank(&coords, op.gather4()),
                 load_mode(mode, op.gather4()),
-                hint(policy)
+                report_and_cast(op.report(), op.masks()),
+                hint(policy),
+                replaced.qualifiers()
             ));
             let statement = statement
                 .register("r", e.ptr_to_int(get("destination")[0], 32))
                 .text("], ");
-            let statement = place(&e, statement, get("map")[0], &coords)
+            let statement = place(&e, statement, get("map")[0], &replaced, &coords)
                 .text(", [")
                 .register("r", e.ptr_to_int(barrier, 32))
                 .text("]");
@@ -140,7 +208,11 @@ pub fn patterns(c: &mut Conversion<'_>) {
                 [] => statement,
                 some => statement.text(", ").list("h", some),
             };
-            statement.optional("h", mask).optional("l", policy).emit(&e);
+            statement
+                .optional("h", get("mask").first().copied())
+                .optional("r", get("mask_32b").first().copied())
+                .optional("l", policy)
+                .emit(&e);
         }
         rewriter.erase(op.op());
         Ok(())
@@ -151,16 +223,18 @@ pub fn patterns(c: &mut Conversion<'_>) {
         let coords = coordinates(&e, &get("coords"), op.scatter4());
         let policy = policy(&e, op.cache(), &get("policy"));
         let mode = mode_of(op.map());
-        if mode == MapMode::Tile && !op.scatter4() {
+        let replaced = Replaced::new(&e, &get("address"), &get("dims"), &get("strides"));
+        if mode == MapMode::Tile && !op.scatter4() && replaced.address.is_none() {
             e.tma_store(get("map")[0], get("source")[0], &coords, policy);
         } else {
             let statement = Statement::new(format!(
-                "cp.async.bulk.tensor.{}d.global.shared::cta{}.bulk_group{} ",
+                "cp.async.bulk.tensor.{}d.global.shared::cta{}.bulk_group{}{} ",
                 rank(&coords, op.scatter4()),
                 store_mode(mode, op.scatter4()),
-                hint(policy)
+                hint(policy),
+                replaced.qualifiers()
             ));
-            place(&e, statement, get("map")[0], &coords)
+            place(&e, statement, get("map")[0], &replaced, &coords)
                 .text(", [")
                 .register("r", e.ptr_to_int(get("source")[0], 32))
                 .text("]")
@@ -175,14 +249,16 @@ pub fn patterns(c: &mut Conversion<'_>) {
         let get = |name| group(op.op(), TmaReduce::DEF, operands, name);
         let coords = coordinates(&e, &get("coords"), false);
         let policy = policy(&e, op.cache(), &get("policy"));
+        let replaced = Replaced::new(&e, &get("address"), &get("dims"), &get("strides"));
         let statement = Statement::new(format!(
-            "cp.reduce.async.bulk.tensor.{}d.global.shared::cta.{}{}.bulk_group{} ",
+            "cp.reduce.async.bulk.tensor.{}d.global.shared::cta.{}{}.bulk_group{}{} ",
             coords.len(),
             op.kind(),
             store_mode(mode_of(op.map()), false),
-            hint(policy)
+            hint(policy),
+            replaced.qualifiers()
         ));
-        place(&e, statement, get("map")[0], &coords)
+        place(&e, statement, get("map")[0], &replaced, &coords)
             .text(", [")
             .register("r", e.ptr_to_int(get("source")[0], 32))
             .text("]")
@@ -197,13 +273,16 @@ pub fn patterns(c: &mut Conversion<'_>) {
         let coords = coordinates(&e, &get("coords"), op.gather4());
         let policy = policy(&e, op.cache(), &get("policy"));
         let mode = mode_of(op.map());
+        let replaced = Replaced::new(&e, &get("address"), &get("dims"), &get("strides"));
         let statement = Statement::new(format!(
-            "cp.async.bulk.prefetch.tensor.{}d.L2.global{}{} ",
+            "cp.async.bulk.prefetch.tensor.{}d.L2.global{}{}{}{} ",
             rank(&coords, op.gather4()),
             load_mode(mode, op.gather4()),
-            hint(policy)
+            hint(policy),
+            if op.evict_last() { ".L2::evict_last" } else { "" },
+            replaced.qualifiers()
         ));
-        let statement = place(&e, statement, get("map")[0], &coords);
+        let statement = place(&e, statement, get("map")[0], &replaced, &coords);
         let statement = match &information(&e, mode, coords.len(), &get("offsets"))[..] {
             [] => statement,
             some => statement.text(", ").list("h", some),

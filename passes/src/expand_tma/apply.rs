@@ -3,7 +3,7 @@ use super::{
     issue::{Axis, Images, Indices, Issue, V},
     maps::Maps,
 };
-use girih_core::target::{CopyKind, SharedSpace};
+use girih_core::target::{CopyKind, MaskWidth, SharedSpace};
 use girih_dialects::{
     nvvm::Emit,
     tile::{
@@ -12,6 +12,7 @@ use girih_dialects::{
             tma::{CopySpace, TmaLoad, TmaStore},
             tma_apply::Apply,
             tma_modes::{Reduction, TmaPrefetch, TmaReduce},
+            tma_override::Report,
         },
         types::TensorMapType,
     },
@@ -81,7 +82,16 @@ fn instruction<'c>(apply: Apply<'c, 'c>, map: V<'c>, coords: &[V<'c>], image: Op
     let (opcode, policy, loc) = (apply.opcode(), apply.policy(), apply.op().location());
     let (four_rows, offsets) = (opcode.four_rows(), apply.offsets());
     match (opcode.kind, image) {
-        (CopyKind::Load { space, cta_group, .. }, Some(image)) => TmaLoad::build(
+        (
+            CopyKind::Load {
+                space,
+                report,
+                multicast,
+                cta_group,
+                ..
+            },
+            Some(image),
+        ) => TmaLoad::build(
             loc,
             map,
             coords,
@@ -90,20 +100,60 @@ fn instruction<'c>(apply: Apply<'c, 'c>, map: V<'c>, coords: &[V<'c>], image: Op
             &apply.barrier_indices(),
             &offsets,
             apply.mask(),
+            apply.mask_32b(),
             policy,
+            None,
+            &[],
+            &[],
             four_rows,
+            multicast == Some(MaskWidth::B16),
             cta_group.map(i64::from),
             (space == SharedSpace::Cta).then_some(CopySpace::Cta),
             None,
+            report.and_then(|core| Report::ALL.iter().copied().find(|report| report.core() == core)),
         ),
-        (CopyKind::Store { .. }, Some(image)) => {
-            TmaStore::build(loc, image, map, coords, policy, four_rows, None, apply.overwrite())
-        }
+        (CopyKind::Store { .. }, Some(image)) => TmaStore::build(
+            loc,
+            image,
+            map,
+            coords,
+            policy,
+            None,
+            &[],
+            &[],
+            four_rows,
+            None,
+            apply.overwrite(),
+        ),
         (CopyKind::Reduce { op, .. }, Some(image)) => {
             let kind = Reduction::ALL.iter().copied().find(|kind| kind.core() == op);
             let kind = kind.expect("every operator has its keyword");
-            TmaReduce::build(loc, image, map, coords, policy, kind, None, apply.overwrite())
+            TmaReduce::build(
+                loc,
+                image,
+                map,
+                coords,
+                policy,
+                None,
+                &[],
+                &[],
+                kind,
+                None,
+                apply.overwrite(),
+            )
         }
-        _ => TmaPrefetch::build(loc, map, coords, &offsets, policy, four_rows, None),
+        _ => TmaPrefetch::build(
+            loc,
+            map,
+            coords,
+            &offsets,
+            policy,
+            None,
+            &[],
+            &[],
+            four_rows,
+            None,
+            false,
+        ),
     }
 }

@@ -117,18 +117,44 @@ fn issue<'c>(
                     &copy.barrier_indices(),
                     &[],
                     copy.mask(),
+                    None,
                     policy,
+                    None,
+                    &[],
+                    &[],
+                    false,
                     false,
                     None,
                     None,
                     copy.cache(),
+                    None,
                 ),
-                (Direction::Store, Some(kind)) => {
-                    TmaReduce::build(loc, image, map, coords, policy, kind, copy.cache(), copy.overwrite())
-                }
-                (Direction::Store, None) => {
-                    TmaStore::build(loc, image, map, coords, policy, false, copy.cache(), copy.overwrite())
-                }
+                (Direction::Store, Some(kind)) => TmaReduce::build(
+                    loc,
+                    image,
+                    map,
+                    coords,
+                    policy,
+                    None,
+                    &[],
+                    &[],
+                    kind,
+                    copy.cache(),
+                    copy.overwrite(),
+                ),
+                (Direction::Store, None) => TmaStore::build(
+                    loc,
+                    image,
+                    map,
+                    coords,
+                    policy,
+                    None,
+                    &[],
+                    &[],
+                    false,
+                    copy.cache(),
+                    copy.overwrite(),
+                ),
             }
         },
     };

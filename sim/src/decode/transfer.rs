@@ -6,7 +6,14 @@ use super::types::Ty;
 use crate::isa::{Address, AtomicOp, Op, Space, Value};
 use crate::ptx::Operand;
 use crate::tma::{Field, ReduceOp, StoreMode};
-use crate::transfer::{MbarrierOp, TensorMode, Transfer};
+use crate::transfer::{MbarrierOp, Replaced, TensorMode, Transfer};
+
+/// The tensor side of a copy.
+struct Tensor {
+    map: Address,
+    coords: Box<[Value]>,
+    replaced: Option<Box<Replaced>>,
+}
 
 impl<'m> FunctionDecoder<'_, 'm> {
     fn emit_transfer(&mut self, transfer: Transfer) {
@@ -133,7 +140,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
             .ok_or("the source space is missing")?;
         let barrier = mods.take("mbarrier::complete_tx::bytes");
         mods.take("bulk_group");
-        let multicast = mods.take("multicast::cluster") || mods.take("multicast::cluster::16b");
+        let multicast = Self::multicast(mods);
         let masked = mods.take("cp_mask");
         let dst = self.plain_address(operands.get(0)?)?;
         let src = self.plain_address(operands.get(1)?)?;
@@ -185,10 +192,9 @@ impl<'m> FunctionDecoder<'_, 'm> {
             }
             ("shared::cluster" | "shared::cta", "global", true) => {
                 let barrier = self.plain_address(operands.get(3)?)?;
-                let blocks = if multicast {
-                    Some(self.source(operands.get(4)?, Ty::U16)?)
-                } else {
-                    None
+                let blocks = match multicast {
+                    Some(ty) => Some(self.source(operands.get(4)?, ty)?),
+                    None => None,
                 };
                 self.emit_transfer(Transfer::BulkLoad {
                     dst,
@@ -212,20 +218,83 @@ impl<'m> FunctionDecoder<'_, 'm> {
         Ok(())
     }
 
-    /// `[map, {coordinates}]`
-    fn tensor(&mut self, operand: &'m Operand<'m>) -> Result<(Address, Box<[Value]>)> {
-        let Operand::Address(parts) = operand else {
-            return Err("expected `[map, {coordinates}]`".to_owned());
+    /// `[map, {coordinates}]`; with `.override` the address, sizes and strides that replace the map's stand between them.
+    fn tensor(&mut self, mods: &mut Modifiers<'m>, operand: &'m Operand<'m>) -> Result<Tensor> {
+        let address = mods.take("override::global_address");
+        let attribute = mods.one_of(&["override::global_dim", "override::global_dim_stride"]);
+        let form = match (address, attribute) {
+            (false, None) => "[map, {coordinates}]",
+            (true, None) => "[map, address, {coordinates}]",
+            (true, Some("override::global_dim")) => "[map, address, {size}, {coordinates}]",
+            (true, Some(_)) => "[map, address, {sizes}, {strides}, upper strides, {coordinates}]",
+            (false, Some(which)) => return Err(format!("`.{which}` needs `.override::global_address`")),
         };
-        let [map, Operand::Vector(coords)] = parts.as_slice() else {
-            return Err("expected `[map, {coordinates}]`".to_owned());
+        let Operand::Address(parts) = operand else {
+            return Err(format!("expected `{form}`"));
+        };
+        let none: &[Operand<'_>] = &[];
+        let (map, coords, replaced) = match (address, attribute, parts.as_slice()) {
+            (false, None, [map, Operand::Vector(coords)]) => (map, coords, None),
+            (true, None, [map, address, Operand::Vector(coords)]) => (map, coords, Some((address, none, none, None))),
+            (true, Some("override::global_dim"), [map, address, Operand::Vector(size), Operand::Vector(coords)]) => {
+                (map, coords, Some((address, size.as_slice(), none, None)))
+            }
+            (
+                true,
+                Some("override::global_dim_stride"),
+                [
+                    map,
+                    address,
+                    Operand::Vector(sizes),
+                    Operand::Vector(lower),
+                    upper,
+                    Operand::Vector(coords),
+                ],
+            ) => (
+                map,
+                coords,
+                Some((address, sizes.as_slice(), lower.as_slice(), Some(upper))),
+            ),
+            _ => return Err(format!("expected `{form}`")),
+        };
+        let mut values =
+            |list: &'m [Operand<'m>], ty| list.iter().map(|c| self.source(c, ty)).collect::<Result<Box<[_]>>>();
+        let coords = values(coords, Ty::S32)?;
+        let replaced = match replaced {
+            None => None,
+            Some((address, dims, lower, upper)) => {
+                let (dims, lower) = (values(dims, Ty::B16)?, values(lower, Ty::B32)?);
+                if !dims.is_empty() && (dims.len() != coords.len() || lower.len() + 1 != dims.len()) {
+                    return Err(format!(
+                        "expected {0} sizes and {1} strides for {0} dimensions, found {2} and {3}",
+                        coords.len(),
+                        coords.len() - 1,
+                        dims.len(),
+                        lower.len()
+                    ));
+                }
+                Some(Box::new(Replaced {
+                    address: self.source(address, Ty::B64)?,
+                    dims,
+                    lower,
+                    upper: upper.map(|u| self.source(u, Ty::B16)).transpose()?,
+                }))
+            }
         };
         let (map, _) = self.address_parts(map)?;
-        let coords = coords
-            .iter()
-            .map(|c| self.source(c, Ty::S32))
-            .collect::<Result<Box<[_]>>>()?;
-        Ok((map, coords))
+        Ok(Tensor { map, coords, replaced })
+    }
+
+    /// The mask of a multicast: whether there is one, and its type.
+    fn multicast(mods: &mut Modifiers<'m>) -> Option<Ty> {
+        match mods.one_of(&[
+            "multicast::cluster",
+            "multicast::cluster::16b",
+            "multicast::cluster::32b",
+        ])? {
+            "multicast::cluster::32b" => Some(Ty::U32),
+            _ => Some(Ty::U16),
+        }
     }
 
     fn tensor_copy(
@@ -255,7 +324,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
         }
         if prefetch {
             mods.ignore(&["L2", "global"]);
-            self.tensor(operands.get(0)?)?;
+            self.tensor(mods, operands.get(0)?)?;
             return Ok(());
         }
         let bulk_group = mods.take("bulk_group");
@@ -268,7 +337,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 Some("im2col_no_offs::w") => StoreMode::Im2colNoOffsW,
                 Some(other) => return Err(format!("a store has no mode `.{other}`")),
             };
-            let (map, coords) = self.tensor(operands.get(0)?)?;
+            let Tensor { map, coords, replaced } = self.tensor(mods, operands.get(0)?)?;
             self.check_coords(rank, coords.len(), store_mode == StoreMode::Scatter4)?;
             let src = self.plain_address(operands.get(1)?)?;
             if reduces {
@@ -278,6 +347,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
                     mode: store_mode,
                     map,
                     coords,
+                    replaced,
                     src,
                 });
             } else {
@@ -285,6 +355,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
                     mode: store_mode,
                     map,
                     coords,
+                    replaced,
                     src,
                 });
             }
@@ -298,7 +369,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
         mods.take("mbarrier::complete_tx::bytes")
             .then_some(())
             .ok_or("`.mbarrier::complete_tx::bytes` is missing")?;
-        let multicast = mods.take("multicast::cluster") || mods.take("multicast::cluster::16b");
+        let multicast = Self::multicast(mods);
         let mode = match mode {
             None => TensorMode::Tile,
             Some("tile::gather4") => TensorMode::Gather4,
@@ -308,7 +379,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
             Some(other) => return Err(format!("a load has no mode `.{other}`")),
         };
         let dst = self.plain_address(operands.get(0)?)?;
-        let (map, coords) = self.tensor(operands.get(1)?)?;
+        let Tensor { map, coords, replaced } = self.tensor(mods, operands.get(1)?)?;
         self.check_coords(rank, coords.len(), mode == TensorMode::Gather4)?;
         let barrier = self.plain_address(operands.get(2)?)?;
         let mut next = 3;
@@ -326,15 +397,15 @@ impl<'m> FunctionDecoder<'_, 'm> {
             }
             next += 1;
         }
-        let blocks = if multicast {
-            Some(self.source(operands.get(next)?, Ty::U16)?)
-        } else {
-            None
+        let blocks = match multicast {
+            Some(ty) => Some(self.source(operands.get(next)?, ty)?),
+            None => None,
         };
         self.emit_transfer(Transfer::TensorLoad {
             mode,
             map,
             coords,
+            replaced,
             offsets,
             dst,
             barrier,

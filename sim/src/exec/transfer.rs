@@ -11,7 +11,7 @@ use crate::isa::{Address, Program, RANK_SHIFT, SHARED_WINDOW, Space, Value};
 use crate::mbarrier::Token;
 use crate::memory::{Bytes, Fault, FaultKind, aligned};
 use crate::tma::{self, LoadMode};
-use crate::transfer::{MbarrierOp, TensorMode, Transfer};
+use crate::transfer::{MbarrierOp, Replaced, TensorMode, Transfer};
 use girih_core::tensor_map::TensorMap;
 
 pub(super) fn illegal(message: impl Into<String>) -> Fault {
@@ -260,12 +260,13 @@ impl Warp {
                 mode,
                 map,
                 coords,
+                replaced,
                 offsets,
                 dst,
                 barrier,
                 blocks,
             } => {
-                let map = Box::new(self.tensor_map(cx, at(map), l)?);
+                let map = Box::new(with(self.tensor_map(cx, at(map), l)?, replaced.as_deref(), &value)?);
                 let offset = |i: usize| offsets.get(i).map_or(0, |o| value(*o) as u16);
                 let mode = match mode {
                     TensorMode::Tile => LoadMode::Tile,
@@ -293,8 +294,14 @@ impl Warp {
                     },
                 )
             }
-            Transfer::TensorStore { mode, map, coords, src } => {
-                let map = Box::new(self.tensor_map(cx, at(map), l)?);
+            Transfer::TensorStore {
+                mode,
+                map,
+                coords,
+                replaced,
+                src,
+            } => {
+                let map = Box::new(with(self.tensor_map(cx, at(map), l)?, replaced.as_deref(), &value)?);
                 let (coords, src) = (coordinates(coords), shared_at(src));
                 (
                     Completion::BulkGroup,
@@ -311,9 +318,10 @@ impl Warp {
                 mode,
                 map,
                 coords,
+                replaced,
                 src,
             } => {
-                let map = Box::new(self.tensor_map(cx, at(map), l)?);
+                let map = Box::new(with(self.tensor_map(cx, at(map), l)?, replaced.as_deref(), &value)?);
                 let (coords, src) = (coordinates(coords), shared_at(src));
                 (
                     Completion::BulkGroup,
@@ -520,6 +528,20 @@ impl Warp {
         memory.read(addr, &mut bytes)?;
         tma::decode(&bytes)
     }
+}
+
+/// A map with the fields that one copy replaces.
+fn with(mut map: TensorMap, replaced: Option<&Replaced>, value: &dyn Fn(Value) -> u64) -> Result<TensorMap, Fault> {
+    let Some(replaced) = replaced else { return Ok(map) };
+    map.address = value(replaced.address);
+    aligned(map.address, 16)?;
+    if !replaced.dims.is_empty() {
+        let upper = replaced.upper.map_or(0, value);
+        let stride = |(i, lower): (usize, &Value)| (value(*lower) & 0xffff_ffff | (upper >> (4 * i) & 0xf) << 32) << 4;
+        map.dims = replaced.dims.iter().map(|d| value(*d) & 0xff).collect();
+        map.strides = replaced.lower.iter().enumerate().map(stride).collect();
+    }
+    Ok(map)
 }
 
 /// The same offset in another block of the cluster.

@@ -10,7 +10,8 @@ use super::{
     },
     mbarrier::check_barrier,
     tma::{CachePolicy, CopySpace},
-    tma_modes::Reduction,
+    tma_modes::{Reduction, priority_or_policy},
+    tma_override::{Masks, Report},
     tma_rules::one_policy,
 };
 use girih_core::tensor_map::Swizzle;
@@ -53,7 +54,7 @@ op! {
 
 op! {
     /// Copies from global to shared memory, from the element at the indices on: `cp.async.bulk`. The bytes are counted on the
-    /// mbarrier. `multicast` and `space` are those of `tile.tma.load`.
+    /// mbarrier. `multicast`, `multicast_32b`, `mask_16b`, `space` and `report` are those of `tile.tma.load`.
     ///
     /// ```mlir
     /// tile.kernel @k(%A: memref<?xf32, #tile.global>) threads(32) launch {
@@ -71,11 +72,11 @@ op! {
             source: one(GLOBAL_MEMREF), indices: variadic(INDEX),
             destination: one(SHARED_MEMREF),
             barrier: one(MBARRIERS), barrier_indices: variadic(INDEX),
-            mask: optional(I16), policy: optional(POLICY),
+            mask: optional(I16), mask_32b: optional(I32), policy: optional(POLICY),
         }
-        attributes { space: optional(CopySpace), cache: optional(CachePolicy) }
+        attributes { mask_16b: unit, space: optional(CopySpace), cache: optional(CachePolicy), report: optional(Report) }
         effects [read source, write destination, write barrier, read, write]
-        format "$source `[` $indices `]` `,` $destination `,` $barrier `[` $barrier_indices `]` (`multicast` $mask^)? (`space` $space^)? (`cache` $cache^)? (`policy` $policy^)? attr-dict `:` type($source) `,` type($destination) `,` type($barrier)"
+        format "$source `[` $indices `]` `,` $destination `,` $barrier `[` $barrier_indices `]` (`multicast` $mask^)? (`mask_16b` $mask_16b^)? (`multicast_32b` $mask_32b^)? (`space` $space^)? (`cache` $cache^)? (`policy` $policy^)? (`report` $report^)? attr-dict `:` type($source) `,` type($destination) `,` type($barrier)"
         hooks {
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());
@@ -83,12 +84,21 @@ op! {
                 piece(op, &mut errors, self.destination().r#type());
                 global_side(op, &mut errors, self.source().r#type(), &self.indices(), self.destination().r#type());
                 check_barrier(op, &mut errors, self.barrier(), &self.barrier_indices());
-                if self.space() == Some(CopySpace::Cta) && self.mask().is_some() {
-                    errors.op(&op, "a multicast writes to the blocks of a cluster, but the destination is named through shared::cta; leave `space cta` out");
-                }
+                self.masks().rules(op, &mut errors, self.space() == Some(CopySpace::Cta));
                 one_policy(op, &mut errors, self.cache().is_some(), self.policy().is_some());
                 errors.result()
             }
+        }
+    }
+}
+
+impl<'c: 'a, 'a> BulkLoad<'c, 'a> {
+    /// How the blocks of a multicast are named.
+    pub fn masks(&self) -> Masks {
+        Masks {
+            narrow: self.mask().is_some(),
+            spelt_16b: self.mask_16b(),
+            wide: self.mask_32b().is_some(),
         }
     }
 }
@@ -235,7 +245,7 @@ op! {
 
 op! {
     /// Brings `size` bytes (i32, a multiple of 16) of global memory into L2, from the element at the indices on:
-    /// `cp.async.bulk.prefetch`.
+    /// `cp.async.bulk.prefetch`. `evict_last` is PTX's `.L2::evict_last` (sm_107a), which needs no policy.
     ///
     /// ```mlir
     /// tile.kernel @k(%A: memref<?xf32, #tile.global>) threads(32) launch {
@@ -249,9 +259,9 @@ op! {
     /// ```
     pub struct BulkPrefetch = "tile.bulk.prefetch" {
         operands { source: one(GLOBAL_MEMREF), indices: variadic(INDEX), size: one(I32), policy: optional(POLICY) }
-        attributes { cache: optional(CachePolicy) }
+        attributes { cache: optional(CachePolicy), evict_last: unit }
         effects [read source, read, write]
-        format "$source `[` $indices `]` `,` $size (`cache` $cache^)? (`policy` $policy^)? attr-dict `:` type($source)"
+        format "$source `[` $indices `]` `,` $size (`cache` $cache^)? (`policy` $policy^)? (`evict_last` $evict_last^)? attr-dict `:` type($source)"
         hooks {
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());
@@ -262,6 +272,7 @@ op! {
                     errors.op(&op, format!("size = {n} bytes, but bulk copies move multiples of 16"));
                 }
                 one_policy(op, &mut errors, self.cache().is_some(), self.policy().is_some());
+                priority_or_policy(op, &mut errors, self.evict_last(), self.cache().is_some() || self.policy().is_some());
                 errors.result()
             }
         }

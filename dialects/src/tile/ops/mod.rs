@@ -21,6 +21,7 @@ pub mod tma_apply;
 pub mod tma_apply_rules;
 pub mod tma_copy;
 pub mod tma_modes;
+pub mod tma_override;
 pub mod tma_rules;
 pub mod value;
 pub mod wgmma;

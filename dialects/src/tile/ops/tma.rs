@@ -8,12 +8,13 @@ use super::{
     },
     kernel::Kernel,
     mbarrier::check_barrier,
+    tma_override::{Masks, Override, Report},
     tma_rules::{Walk, no_negative_start, one_policy, store_rules, transfer},
 };
 use girih_core::tensor_map::{Candidate, Caps};
 use girih_ir::{
     attr_enum,
-    constraint::{I16, I64 as POLICY, INDEX},
+    constraint::{I16, I32, I64 as ADDRESS, I64 as POLICY, INDEX},
     ext::DYNAMIC,
     kind::I64,
     op,
@@ -191,10 +192,14 @@ op! {
     /// |---|---|
     /// | `gather4` | four rows: coordinates are the rows, then the column; the map's box has one row |
     /// | `offsets(...)` | mode im2col: the filter tap, one i16 for each spatial dimension, outermost first. Along W: `halo` (pixels after the column, or after each 32 of 128), then the shift in W |
-    /// | `multicast` | i16 mask of the cluster's blocks that get the box, each at the same offset, with its own mbarrier |
+    /// | `multicast` | i16 mask of the cluster's blocks that get the box, each at the same offset, with its own mbarrier; with `mask_16b` PTX's `::16b` says so |
+    /// | `multicast_32b` | the same for a mask of i32: `::32b` |
     /// | `cta_group` | 1 or 2: whose mbarrier counts, in pairs of blocks |
     /// | `space` | `cta` or `cluster` (the default), as PTX spells it |
     /// | `cache`, `policy` | a fixed cache policy, or one that `tile.create_policy` made |
+    /// | `report` | sm_107a: what the mbarrier is told besides bytes, `.mbarrier::report`: `disabled`, validity `per_16bytes_80000000`, `_8000`, `_80`, `_8`, or `per_element_ff` |
+    /// | `override_address` | sm_107a: i64, where the tensor lies, instead of the map's address; 128 KiB from it on must be readable |
+    /// | `override_dims`, `override_strides` | with an address, in mode tile: sizes up to 255, and bytes from one position to the next, outermost first, instead of the map's. Coordinates are 0 then |
     ///
     /// ```mlir
     /// tile.kernel @k(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>) threads(32) launch {
@@ -230,16 +235,19 @@ op! {
             map: one(TENSOR_MAP), coords: variadic(INDEX),
             destination: one(SHARED_MEMREF),
             barrier: one(MBARRIERS), barrier_indices: variadic(INDEX),
-            offsets: variadic(I16), mask: optional(I16), policy: optional(POLICY),
+            offsets: variadic(I16), mask: optional(I16), mask_32b: optional(I32), policy: optional(POLICY),
+            address: optional(ADDRESS), dims: variadic(INDEX), strides: variadic(INDEX),
         }
         attributes {
             gather4: unit,
+            mask_16b: unit,
             cta_group: optional(I64),
             space: optional(CopySpace),
             cache: optional(CachePolicy),
+            report: optional(Report),
         }
         effects [write destination, write barrier, read, write]
-        format "$map `[` $coords `]` `,` $destination `,` $barrier `[` $barrier_indices `]` (`gather4` $gather4^)? (`offsets` `(` $offsets^ `)`)? (`multicast` $mask^)? (`cta_group` $cta_group^)? (`space` $space^)? (`cache` $cache^)? (`policy` $policy^)? attr-dict `:` type($map) `,` type($destination) `,` type($barrier)"
+        format "$map `[` $coords `]` `,` $destination `,` $barrier `[` $barrier_indices `]` (`gather4` $gather4^)? (`offsets` `(` $offsets^ `)`)? (`multicast` $mask^)? (`mask_16b` $mask_16b^)? (`multicast_32b` $mask_32b^)? (`cta_group` $cta_group^)? (`space` $space^)? (`cache` $cache^)? (`policy` $policy^)? (`report` $report^)? (`override_address` $address^)? (`override_dims` `(` $dims^ `)`)? (`override_strides` `(` $strides^ `)`)? attr-dict `:` type($map) `,` type($destination) `,` type($barrier)"
         hooks {
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());
@@ -250,15 +258,24 @@ op! {
                     errors.op(&op, format!("cta_group = {n}, but a group is 1 or 2 blocks"));
                 }
                 let cta = self.space() == Some(CopySpace::Cta);
-                if cta && self.mask().is_some() {
-                    errors.op(&op, "a multicast writes to the blocks of a cluster, but the destination is named through shared::cta; leave `space cta` out");
-                }
-                if cta && self.cta_group().is_some() {
-                    errors.op(&op, "cta_group belongs to loads to shared::cluster; leave `space cta` out");
-                }
+                self.masks().rules(op, &mut errors, cta);
+                let map = TensorMapType::of(self.map().r#type()).expect("checked by the constraint");
+                let replaced = Override { address: self.address(), dims: &self.dims(), strides: &self.strides() };
+                replaced.rules(op, &mut errors, map, &self.coords(), self.gather4(), self.masks().narrow);
                 one_policy(op, &mut errors, self.cache().is_some(), self.policy().is_some());
                 errors.result()
             }
+        }
+    }
+}
+
+impl<'c: 'a, 'a> TmaLoad<'c, 'a> {
+    /// How the blocks of a multicast are named.
+    pub fn masks(&self) -> Masks {
+        Masks {
+            narrow: self.mask().is_some(),
+            spelt_16b: self.mask_16b(),
+            wide: self.mask_32b().is_some(),
         }
     }
 }
@@ -271,7 +288,8 @@ op! {
     /// are checked there.
     ///
     /// With a map of mode im2col it stores pixels (`im2col_no_offs`), along W with mode im2col_w. `scatter4` stores four rows
-    /// of a map whose box has one: coordinates are the rows, then the column.
+    /// of a map whose box has one: coordinates are the rows, then the column. `override_address`, `override_dims` and
+    /// `override_strides` are those of `tile.tma.load`.
     ///
     /// ```mlir
     /// tile.kernel @k(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>) threads(32) launch {
@@ -287,10 +305,13 @@ op! {
     /// }
     /// ```
     pub struct TmaStore = "tile.tma.store" {
-        operands { source: one(SHARED_MEMREF), map: one(TENSOR_MAP), coords: variadic(INDEX), policy: optional(POLICY) }
+        operands {
+            source: one(SHARED_MEMREF), map: one(TENSOR_MAP), coords: variadic(INDEX), policy: optional(POLICY),
+            address: optional(ADDRESS), dims: variadic(INDEX), strides: variadic(INDEX),
+        }
         attributes { scatter4: unit, cache: optional(CachePolicy), overwrite: unit }
         effects [read source, read, write]
-        format "$source `,` $map `[` $coords `]` (`scatter4` $scatter4^)? (`cache` $cache^)? (`policy` $policy^)? (`overwrite` $overwrite^)? attr-dict `:` type($source) `,` type($map)"
+        format "$source `,` $map `[` $coords `]` (`scatter4` $scatter4^)? (`cache` $cache^)? (`policy` $policy^)? (`override_address` $address^)? (`override_dims` `(` $dims^ `)`)? (`override_strides` `(` $strides^ `)`)? (`overwrite` $overwrite^)? attr-dict `:` type($source) `,` type($map)"
         hooks {
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());
@@ -298,6 +319,9 @@ op! {
                 transfer(op, &mut errors, self.map(), &self.coords(), self.source(), &walk);
                 no_negative_start(op, &mut errors, &self.coords());
                 store_rules(op, &mut errors, self.map(), self.overwrite());
+                let map = TensorMapType::of(self.map().r#type()).expect("checked by the constraint");
+                let replaced = Override { address: self.address(), dims: &self.dims(), strides: &self.strides() };
+                replaced.rules(op, &mut errors, map, &self.coords(), self.scatter4(), false);
                 one_policy(op, &mut errors, self.cache().is_some(), self.policy().is_some());
                 errors.result()
             }

@@ -9,7 +9,7 @@ use girih_core::target::CopyOpcode;
 use girih_ir::{
     asm::{Delimiter, Parser, Printer},
     attr_enum,
-    constraint::{Constraint, I16, I64 as POLICY, INDEX},
+    constraint::{Constraint, I16, I32, I64 as POLICY, INDEX},
     kind::{I64s, Kind, Str},
     melior::ir::attribute::ArrayAttribute,
     mlir_sys::*,
@@ -124,6 +124,7 @@ op! {
     /// | `offsets` | i16; im2col's offsets, as in `tile.tma.load` |
     /// | `mbar` | mbarrier of a load; the bytes of all boxes are counted on it |
     /// | `cta_mask` | i16; blocks of the cluster that get the boxes, with `.multicast::cluster` |
+    /// | `cta_mask_32b` | i32; the same with `.multicast::cluster::32b` |
     /// | `cache_policy` | i64, such as `tile.create_policy` makes, with `.L2::cache_hint` |
     /// | `overwrite` | a store may write up to 15 bytes past the end of each row |
     ///
@@ -176,7 +177,7 @@ op! {
         operands {
             places: variadic(PLACE), coords: variadic(INDEX), rows: variadic(INDEX), offsets: variadic(I16),
             barrier: optional(MBARRIERS), barrier_indices: variadic(INDEX),
-            mask: optional(I16), policy: optional(POLICY),
+            mask: optional(I16), mask_32b: optional(I32), policy: optional(POLICY),
         }
         attributes {
             opcode: required(Opcode),
@@ -191,7 +192,7 @@ op! {
             overwrite: unit,
         }
         effects [read, write]
-        format "$opcode $places `box` $box_dims `coords` `[` $coords `]` (`steps` $steps^)? (`repeat` $repeat^)? (`gather4` `(` $rows^ `)`)? (`offsets` `(` $offsets^ `)`)? (`mbar` $barrier^ `[` $barrier_indices `]`)? (`cta_mask` $mask^)? (`cache_policy` $policy^)? (`format` $format^)? (`element_strides` $element_strides^)? (`interleave` $interleave^)? (`l2_promotion` $l2_promotion^)? (`oob_fill` $oob_fill^)? (`overwrite` $overwrite^)? attr-dict `:` type($places) (`mbar` type($barrier)^)?"
+        format "$opcode $places `box` $box_dims `coords` `[` $coords `]` (`steps` $steps^)? (`repeat` $repeat^)? (`gather4` `(` $rows^ `)`)? (`offsets` `(` $offsets^ `)`)? (`mbar` $barrier^ `[` $barrier_indices `]`)? (`cta_mask` $mask^)? (`cta_mask_32b` $mask_32b^)? (`cache_policy` $policy^)? (`format` $format^)? (`element_strides` $element_strides^)? (`interleave` $interleave^)? (`l2_promotion` $l2_promotion^)? (`oob_fill` $oob_fill^)? (`overwrite` $overwrite^)? attr-dict `:` type($places) (`mbar` type($barrier)^)?"
         hooks { fn verify(self) -> Res { rules::verify(self) } }
     }
 }

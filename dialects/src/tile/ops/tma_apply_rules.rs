@@ -12,7 +12,7 @@ use super::{
     tma_rules::{Walk, aligned, bytes_of_rows, row_end, shared_side, store_map, walks, whole_piece},
 };
 use girih_core::{
-    target::{CopyKind, CopyOpcode, LoadMode, StoreMode},
+    target::{CopyKind, CopyOpcode, LoadMode, MaskWidth, StoreMode},
     tensor_map::{Format, Interleave as Slices},
 };
 use girih_ir::{op::OpView, prelude::*};
@@ -266,7 +266,7 @@ fn operands<'c>(apply: Apply<'c, 'c>, errors: &mut Errors) {
     let (op, opcode) = (apply.op(), apply.opcode());
     let (multicast, load) = match opcode.kind {
         CopyKind::Load { multicast, .. } => (multicast, true),
-        _ => (false, false),
+        _ => (None, false),
     };
     let im2col_load = matches!(
         opcode.kind,
@@ -288,9 +288,15 @@ fn operands<'c>(apply: Apply<'c, 'c>, errors: &mut Errors) {
         ),
         (
             "cta_mask",
-            multicast,
+            multicast.is_some_and(|width| width != MaskWidth::B32),
             apply.mask().is_some(),
             ".multicast::cluster names the blocks by it",
+        ),
+        (
+            "cta_mask_32b",
+            multicast == Some(MaskWidth::B32),
+            apply.mask_32b().is_some(),
+            ".multicast::cluster::32b names the blocks by it",
         ),
         (
             "cache_policy",

@@ -6,12 +6,13 @@ use super::{
         verify::on_device,
     },
     tma::CachePolicy,
+    tma_override::Override,
     tma_rules::{Walk, no_negative_start, one_policy, store_rules, transfer, walks},
 };
 use girih_core::{target::ReduceOp, tensor_map::Format};
 use girih_ir::{
     attr_enum,
-    constraint::{F32, I16, I64 as POLICY, INDEX},
+    constraint::{F32, I16, I64 as ADDRESS, I64 as POLICY, INDEX},
     op,
     prelude::*,
 };
@@ -56,7 +57,7 @@ impl Reduction {
 
 op! {
     /// Combines shared memory into global memory, element by element, each atomically: `cp.reduce.async.bulk.tensor`. Modes,
-    /// coordinates, row ends and completion are those of `tile.tma.store`; there is no scatter4.
+    /// coordinates, row ends, overrides and completion are those of `tile.tma.store`; there is no scatter4.
     ///
     /// | operator | formats |
     /// |---|---|
@@ -79,10 +80,13 @@ op! {
     /// }
     /// ```
     pub struct TmaReduce = "tile.tma.reduce" {
-        operands { source: one(SHARED_MEMREF), map: one(TENSOR_MAP), coords: variadic(INDEX), policy: optional(POLICY) }
+        operands {
+            source: one(SHARED_MEMREF), map: one(TENSOR_MAP), coords: variadic(INDEX), policy: optional(POLICY),
+            address: optional(ADDRESS), dims: variadic(INDEX), strides: variadic(INDEX),
+        }
         attributes { kind: required(Reduction), cache: optional(CachePolicy), overwrite: unit }
         effects [read source, read, write]
-        format "$kind $source `,` $map `[` $coords `]` (`cache` $cache^)? (`policy` $policy^)? (`overwrite` $overwrite^)? attr-dict `:` type($source) `,` type($map)"
+        format "$kind $source `,` $map `[` $coords `]` (`cache` $cache^)? (`policy` $policy^)? (`override_address` $address^)? (`override_dims` `(` $dims^ `)`)? (`override_strides` `(` $strides^ `)`)? (`overwrite` $overwrite^)? attr-dict `:` type($source) `,` type($map)"
         hooks {
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());
@@ -92,6 +96,8 @@ op! {
                 one_policy(op, &mut errors, self.cache().is_some(), self.policy().is_some());
                 let map = TensorMapType::of(self.map().r#type()).expect("checked by the constraint");
                 reduction_format(op, &mut errors, self.kind().core(), map);
+                let replaced = Override { address: self.address(), dims: &self.dims(), strides: &self.strides() };
+                replaced.rules(op, &mut errors, map, &self.coords(), false, false);
                 errors.result()
             }
         }
@@ -120,8 +126,8 @@ pub fn reduction_format<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, kind:
 }
 
 op! {
-    /// Brings what a load would read into L2: `cp.async.bulk.prefetch.tensor`. Coordinates, `gather4` and `offsets` are those
-    /// of `tile.tma.load`.
+    /// Brings what a load would read into L2: `cp.async.bulk.prefetch.tensor`. Coordinates, `gather4`, `offsets` and overrides
+    /// are those of `tile.tma.load`. `evict_last` is PTX's `.L2::evict_last` (sm_107a), which needs no policy.
     ///
     /// ```mlir
     /// tile.kernel @k(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(32) launch {
@@ -134,10 +140,13 @@ op! {
     /// }
     /// ```
     pub struct TmaPrefetch = "tile.tma.prefetch" {
-        operands { map: one(TENSOR_MAP), coords: variadic(INDEX), offsets: variadic(I16), policy: optional(POLICY) }
-        attributes { gather4: unit, cache: optional(CachePolicy) }
+        operands {
+            map: one(TENSOR_MAP), coords: variadic(INDEX), offsets: variadic(I16), policy: optional(POLICY),
+            address: optional(ADDRESS), dims: variadic(INDEX), strides: variadic(INDEX),
+        }
+        attributes { gather4: unit, cache: optional(CachePolicy), evict_last: unit }
         effects [read, write]
-        format "$map `[` $coords `]` (`gather4` $gather4^)? (`offsets` `(` $offsets^ `)`)? (`cache` $cache^)? (`policy` $policy^)? attr-dict `:` type($map)"
+        format "$map `[` $coords `]` (`gather4` $gather4^)? (`offsets` `(` $offsets^ `)`)? (`cache` $cache^)? (`policy` $policy^)? (`evict_last` $evict_last^)? (`override_address` $address^)? (`override_dims` `(` $dims^ `)`)? (`override_strides` `(` $strides^ `)`)? attr-dict `:` type($map)"
         hooks {
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());
@@ -145,9 +154,19 @@ op! {
                 let map = TensorMapType::of(self.map().r#type()).expect("checked by the constraint");
                 walks(op, &mut errors, map, &self.coords(), &Walk { four_rows: self.gather4(), offsets: &self.offsets() });
                 one_policy(op, &mut errors, self.cache().is_some(), self.policy().is_some());
+                priority_or_policy(op, &mut errors, self.evict_last(), self.cache().is_some() || self.policy().is_some());
+                let replaced = Override { address: self.address(), dims: &self.dims(), strides: &self.strides() };
+                replaced.rules(op, &mut errors, map, &self.coords(), self.gather4(), false);
                 errors.result()
             }
         }
+    }
+}
+
+/// A prefetch has `.L2::evict_last` or a policy.
+pub fn priority_or_policy<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, evict_last: bool, policy: bool) {
+    if evict_last && policy {
+        errors.op(&op, "has `evict_last` and a cache policy; give one of them");
     }
 }
 

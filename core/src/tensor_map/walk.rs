@@ -2,7 +2,7 @@
 //!
 //! A row is what lies side by side in shared memory before the swizzle: dimension 0 of the box, the channels of one pixel,
 //! or one slice where the tensor is interleaved. Row `r` begins at `r * row_pitch_bytes` in the image.
-use super::{Interleave, Mode, TensorMap};
+use super::{Interleave, Mode, TensorMap, WidePixels};
 
 /// How a copy's coordinates are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,11 +18,21 @@ pub enum Start {
         /// Offsets, W first.
         offsets: Vec<u16>,
     },
+    /// `.im2col::w` and `.im2col::w::128`.
+    Im2colWide {
+        /// Coordinates of the first pixel, before the shift.
+        coords: Vec<i64>,
+        /// Pixels after the column, or after each 32 of 128.
+        halo: u16,
+        /// Shift of the window in W.
+        shift: u16,
+    },
 }
 
 impl TensorMap {
     /// Coordinates of the first element of each row of the image, innermost first, whether inside the tensor or not; with
-    /// interleave those of the slice. `None` where start and map do not fit each other, and for maps of im2col along W.
+    /// interleave those of the slice. `None` where start and map do not fit each other. That the halos of `.im2col::w::128` lie behind
+    /// all 128 pixels is assumed.
     pub fn walk(&self, start: &Start) -> Option<Vec<Vec<i64>>> {
         let step = |dim: usize| i64::from(self.element_strides.get(dim).copied().unwrap_or(1).max(1));
         match (start, &self.mode) {
@@ -87,6 +97,37 @@ impl TensorMap {
                     }
                 }
                 Some(rows)
+            }
+            (
+                Start::Im2colWide { coords, halo, shift },
+                Mode::Im2colWide {
+                    lower, upper, pixels, ..
+                },
+            ) if self.rank() >= 3 && coords.len() == self.rank() => {
+                let (column, halo, shift) = (pixels.count(), u32::from(*halo), i64::from(*shift));
+                let order: Vec<u32> = match pixels {
+                    WidePixels::W(_) => (0..column.saturating_add(halo)).collect(),
+                    WidePixels::W128 => {
+                        let halos = (1..=4).flat_map(|group| (0..halo).map(move |h| group * 32 + h));
+                        (0..128).chain(halos).collect()
+                    }
+                };
+                // Window and walk are shifted together; behind its end the same line of the next image begins.
+                let size = i64::try_from(self.dims[1]).unwrap_or(i64::MAX);
+                let end = size.saturating_add(i64::from(*upper)).saturating_add(shift);
+                let mut at = coords.clone();
+                at[1] = at[1].saturating_add(shift);
+                let mut along = Vec::new();
+                for _ in 0..=order.iter().copied().max().unwrap_or(0) {
+                    along.push(at.clone());
+                    at[1] = at[1].saturating_add(step(1));
+                    if at[1] >= end {
+                        at[1] = i64::from(*lower) + shift;
+                        let n = self.rank() - 1;
+                        at[n] = at[n].saturating_add(step(n));
+                    }
+                }
+                Some(order.into_iter().map(|pixel| along[pixel as usize].clone()).collect())
             }
             _ => None,
         }
@@ -157,5 +198,32 @@ mod tests {
             [2, 0, 1],
         ];
         assert_eq!(rows, expected.map(|[w, h, n]| [0, w, h, n]));
+    }
+
+    #[test]
+    fn pixels_along_w_go_on_with_the_same_line_of_the_next_image() {
+        let wide = |pixels| Mode::Im2colWide {
+            lower: -1,
+            upper: -1,
+            channels_per_pixel: 8,
+            pixels,
+        };
+        // W = 4: the window is -1 to 2, and 0 to 3 where it is shifted by 1.
+        let start = |halo, shift| Start::Im2colWide {
+            coords: vec![0, 1, 3, 0],
+            halo,
+            shift,
+        };
+        let rows = map(&[8, 4, 5, 2], wide(WidePixels::W(3)))
+            .walk(&start(2, 1))
+            .expect("fits");
+        let expected = [[2, 3, 0], [3, 3, 0], [0, 3, 1], [1, 3, 1], [2, 3, 1]];
+        assert_eq!(rows, expected.map(|[w, h, n]| [0, w, h, n]));
+        let rows = map(&[8, 200, 5, 2], wide(WidePixels::W128))
+            .walk(&start(2, 0))
+            .expect("fits");
+        let places: Vec<i64> = rows.iter().map(|row| row[1]).collect();
+        assert_eq!(places[..128], (1..129).collect::<Vec<_>>());
+        assert_eq!(places[128..], [33, 34, 65, 66, 97, 98, 129, 130]);
     }
 }

@@ -18,7 +18,7 @@ const PLANES: usize = 16;
 
 /// Draws a load with this map from `start`, to shared memory at `base`. Each plane of the tensor shows the row of the image
 /// (`r3`, a pixel in the modes im2col) that an element becomes, `.` for elements that are not taken, the fill for what is
-/// taken outside; frames are the bounding box in which im2col places its filter. The last table is shared memory, 16 bytes
+/// taken outside; frames are the bounding box in which im2col places its filter (along W: on its line, shifted). The last table is shared memory, 16 bytes
 /// a cell: the coordinates of the first element there, outermost first. `caps` are those of the target whose rules the notes
 /// quote.
 ///
@@ -39,7 +39,7 @@ pub fn tensor_box(title: &str, map: &TensorMap, start: &Start, base: u64, caps: 
         )));
     };
     let coords = match start {
-        Start::Tile(coords) | Start::Im2col { coords, .. } => coords.clone(),
+        Start::Tile(coords) | Start::Im2col { coords, .. } | Start::Im2colWide { coords, .. } => coords.clone(),
         Start::Rows(column, rows) => vec![*column, rows[0]],
     };
     let access = Access {
@@ -49,7 +49,10 @@ pub fn tensor_box(title: &str, map: &TensorMap, start: &Start, base: u64, caps: 
     };
     let faults = map.access_violations(&access);
 
-    let view = View::new(map, &rows);
+    // Four rows, and pixels of a halo, are more than the map says.
+    let count = rows.len() as u64;
+    let bytes = map.transaction_bytes() / map.rows().max(1) * count;
+    let view = View::new(map, &rows, start);
     let mut panels = view.planes(map)?;
     if let Some(image) = image(map, &rows, base) {
         panels.push(image);
@@ -59,10 +62,10 @@ pub fn tensor_box(title: &str, map: &TensorMap, start: &Start, base: u64, caps: 
     let mut notes = vec![
         format!(
             "{} rows of {} bytes, {} bytes apart in shared memory; a load completes {} bytes on its mbarrier",
-            map.rows(),
+            count,
             map.row_bytes(),
             map.row_pitch_bytes(),
-            map.transaction_bytes()
+            bytes
         ),
         format!(
             "{outside} of {} {} lie outside the tensor and read as {}",
@@ -93,11 +96,11 @@ pub fn tensor_box(title: &str, map: &TensorMap, start: &Start, base: u64, caps: 
         panels,
         listing: Vec::new(),
         data: data([
-            ("rows", json!(map.rows())),
+            ("rows", json!(count)),
             ("row_bytes", json!(map.row_bytes())),
             ("row_pitch_bytes", json!(map.row_pitch_bytes())),
-            ("transaction_bytes", json!(map.transaction_bytes())),
-            ("image_bytes", json!(map.image_bytes())),
+            ("transaction_bytes", json!(bytes)),
+            ("image_bytes", json!(count * map.row_pitch_bytes())),
             ("shared_alignment", json!(map.shared_alignment())),
             ("outside", json!(outside)),
             ("refused", said(&broken)),
@@ -149,10 +152,14 @@ struct View {
     key: usize,
     /// Columns that are taken.
     taken: (i64, i64),
+    /// What moves the window of im2col along W.
+    shift: i64,
+    /// Coordinates in H and D of the line that im2col along W stays on.
+    line: Vec<i64>,
 }
 
 impl View {
-    fn new(map: &TensorMap, rows: &[Vec<i64>]) -> View {
+    fn new(map: &TensorMap, rows: &[Vec<i64>], start: &Start) -> View {
         let tiled = matches!(map.mode, Mode::Tiled { .. });
         let interleaved = map.interleave != Interleave::None;
         let runs = tiled && !interleaved;
@@ -170,7 +177,13 @@ impl View {
             by_place.entry(row[key..].to_vec()).or_default().push((number, row[0]));
         }
         let starts = || rows.iter().map(|row| row[column]);
+        let (shift, line) = match start {
+            Start::Im2colWide { coords, shift, .. } => (i64::from(*shift), coords[2..coords.len() - 1].to_vec()),
+            _ => (0, vec![]),
+        };
         View {
+            shift,
+            line,
             column,
             unit,
             runs,
@@ -186,7 +199,7 @@ impl View {
             .dims
             .get(dim)
             .map_or(1, |&size| i64::try_from(size).unwrap_or(i64::MAX));
-        let (low, high) = window_of(map, dim, self.column).unwrap_or(taken);
+        let (low, high) = self.window_of(map, dim).unwrap_or(taken);
         let taken = (taken.0.min(low), taken.1.max(high));
         let (start, end) = (taken.0.min(0), taken.1.max(size));
         let (start, end) = match end - start <= WHOLE * unit {
@@ -197,6 +210,22 @@ impl View {
         let start =
             taken.0 - (taken.0 - start).div_euclid(unit) * unit - if (taken.0 - start) % unit == 0 { 0 } else { unit };
         start..end
+    }
+
+    /// Where im2col places its filter in dimension `dim`: from the lower corner to behind the upper.
+    fn window_of(&self, map: &TensorMap, dim: usize) -> Option<(i64, i64)> {
+        let k = dim.checked_sub(self.column)?;
+        let (lower, upper) = match &map.mode {
+            Mode::Tiled { .. } => return None,
+            Mode::Im2col { lower, upper, .. } => (*lower.get(k)?, *upper.get(k)?),
+            Mode::Im2colWide { lower, upper, .. } if k == 0 => (*lower, *upper),
+            Mode::Im2colWide { .. } => return None,
+        };
+        let size = i64::try_from(*map.dims.get(dim)?).ok()?;
+        Some((
+            i64::from(lower) + self.shift,
+            size.saturating_add(i64::from(upper) + self.shift),
+        ))
     }
 
     fn planes(&self, map: &TensorMap) -> Result<Vec<Panel>, LayoutError> {
@@ -310,9 +339,14 @@ impl View {
             }
         };
         let in_window = |(k, at): (usize, &i64)| {
-            window_of(map, self.column + k, self.column).is_none_or(|(low, high)| (low..high).contains(at))
+            self.window_of(map, self.column + k)
+                .is_none_or(|(low, high)| (low..high).contains(at))
         };
-        let framed = matches!(map.mode, Mode::Im2col { .. }) && place.iter().enumerate().all(in_window);
+        let framed = match map.mode {
+            Mode::Tiled { .. } => false,
+            Mode::Im2col { .. } => place.iter().enumerate().all(in_window),
+            Mode::Im2colWide { .. } => place[1..].starts_with(&self.line) && in_window((0, &place[0])),
+        };
         Cell {
             label,
             tint,
@@ -327,25 +361,11 @@ impl View {
     }
 }
 
-/// Where im2col places its filter in dimension `dim`, of which `first` is the first spatial one: from the lower corner to
-/// behind the upper.
-fn window_of(map: &TensorMap, dim: usize, first: usize) -> Option<(i64, i64)> {
-    let Mode::Im2col { lower, upper, .. } = &map.mode else {
-        return None;
-    };
-    let k = dim.checked_sub(first)?;
-    let size = i64::try_from(*map.dims.get(dim)?).ok()?;
-    Some((
-        i64::from(*lower.get(k)?),
-        size.saturating_add(i64::from(*upper.get(k)?)),
-    ))
-}
-
 /// Shared memory from `base` on, 16 bytes a cell; `None` for sub-byte elements, which have no addresses of their own.
 fn image(map: &TensorMap, rows: &[Vec<i64>], base: u64) -> Option<Panel> {
     let element_bytes = map.format.bytes()?;
     let pitch = map.row_pitch_bytes().max(1);
-    let lines = (base % LINE + map.image_bytes()).div_ceil(LINE);
+    let lines = (base % LINE + rows.len() as u64 * pitch).div_ceil(LINE);
     let cell = |line: u64, place: u64| {
         let address = base / LINE * LINE + line * LINE + place * PIECE;
         let logical = (map.swizzle.apply(address) / PIECE * PIECE).checked_sub(base);

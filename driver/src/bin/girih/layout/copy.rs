@@ -1,11 +1,11 @@
-//! `girih layout box` and `im2col`: tensor copies.
+//! `girih layout box`, `im2col` and `im2col-w`: tensor copies.
 use super::{SwizzleArgs, parse, usage};
 use clap::Args;
 use girih::{Failure, failure::Result};
 use girih_core::{
     layout::draw::{self, Drawing},
     target::Target,
-    tensor_map::{Fill, Format, Interleave, L2Promotion, Mode, Start, TensorMap},
+    tensor_map::{Fill, Format, Interleave, L2Promotion, Mode, Start, TensorMap, WidePixels},
 };
 
 /// What tiled and im2col copies have in common.
@@ -230,5 +230,76 @@ impl Im2col {
             pixels_per_column: self.pixels,
         };
         self.map.draw("im2col", mode, &Start::Im2col { coords, offsets })
+    }
+}
+
+/// A column of pixels along W.
+#[derive(Args)]
+pub struct Im2colW {
+    #[command(flatten)]
+    map: Map,
+    /// First position of the window in W.
+    #[arg(long, value_name = "W", allow_hyphen_values = true)]
+    lower: i32,
+    /// Last position of the window in W, counted from the tensor's last.
+    #[arg(long, value_name = "W", allow_hyphen_values = true)]
+    upper: i32,
+    /// Pixels of the column; mode im2col_w.
+    #[arg(long, value_name = "COUNT", required_unless_present = "w128")]
+    pixels: Option<u32>,
+    /// Mode im2col_w_128: 128 pixels, and a halo for each 32 of them.
+    #[arg(long, conflicts_with = "pixels")]
+    w128: bool,
+    /// Channels of a pixel; all that the tensor has, up to 256, otherwise.
+    #[arg(long, value_name = "COUNT")]
+    channels: Option<u32>,
+    /// Where the walk begins: N, (D, H,) W, C; the window's first position in the first line otherwise.
+    #[arg(long, value_name = "COORDINATES", value_parser = parse::list, allow_hyphen_values = true)]
+    at: Option<parse::List>,
+    /// Pixels after the column, 0 to 511, or after each 32 of 128, 0 to 31.
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    halo: u16,
+    /// Shift of the window in W, 0 to 31.
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    shift: u16,
+}
+
+impl Im2colW {
+    pub fn draw(&self) -> Result<Drawing> {
+        let rank = self.map.rank();
+        if !(3..=5).contains(&rank) {
+            return Err(Failure::usage(format!(
+                "--tensor has {rank} sizes; im2col-w needs N x (D x H x) W x C, three to five"
+            )));
+        }
+        if self.map.interleave != Interleave::None {
+            return Err(Failure::usage(
+                "--interleave is not for im2col along W; leave it out, or draw im2col",
+            ));
+        }
+        let most = if self.w128 { 31 } else { 511 };
+        for (what, value, most) in [("--halo", self.halo, most), ("--shift", self.shift, 31)] {
+            if value > most {
+                return Err(Failure::usage(format!("{what} is {value}, but may be 0 to {most}")));
+            }
+        }
+        let coords = match &self.at {
+            Some(at) => expect("--at", at, rank)?,
+            None => {
+                let mut coords = vec![0; rank];
+                coords[1] = i64::from(self.lower);
+                coords
+            }
+        };
+        let all = self.map.tensor.0.last().map_or(1, |&channels| channels.min(256) as u32);
+        let mode = Mode::Im2colWide {
+            lower: self.lower,
+            upper: self.upper,
+            channels_per_pixel: self.channels.unwrap_or(all),
+            pixels: self.pixels.map_or(WidePixels::W128, WidePixels::W),
+        };
+        let (halo, shift) = (self.halo, self.shift);
+        let what = if self.w128 { "im2col::w::128" } else { "im2col::w" };
+        self.map.draw(what, mode, &Start::Im2colWide { coords, halo, shift })
     }
 }

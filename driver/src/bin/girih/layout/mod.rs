@@ -26,6 +26,7 @@ Examples:
   girih layout swizzle 128 --atom 32                    the table of the PTX manual
   girih layout banks --shape 64x64 --type bf16 --swizzle 128 --access column,ldmatrix.x4
   girih layout box --tensor 100x72 --box 16x32 --at 90,48 --type bf16 --swizzle 64
+  girih layout im2col-w --tensor 2x6x8x32 --lower -1 --upper 1 --pixels 9 --halo 2 --at 0,2,-1,0 --swizzle 64 --target sm_100a
   girih layout im2col --tensor 1x6x8x16 --lower -1,-1 --upper -1,-1 --pixels 24 --at 0,-1,-1,0 --offsets 1,2
 Shapes and coordinates are outermost first, as in MLIR; PTX lists them the other way round.";
 
@@ -74,6 +75,9 @@ enum What {
     Box(copy::TiledBox),
     /// A tensor copy in mode im2col: the pixels of a column, in a tensor N x (D x H x) W x C.
     Im2col(copy::Im2col),
+    /// A tensor copy in mode im2col_w or im2col_w_128: pixels along W, and their halos.
+    #[command(name = "im2col-w")]
+    Im2colW(copy::Im2colW),
 }
 
 #[derive(ClapArgs)]
@@ -149,6 +153,7 @@ fn draw(what: &What) -> Result<Drawing> {
         What::Banks(args) => args.draw(),
         What::Box(args) => args.draw(),
         What::Im2col(args) => args.draw(),
+        What::Im2colW(args) => args.draw(),
     }
 }
 

@@ -10,11 +10,12 @@ use girih_dialects::{
             part::Part,
         },
         spaces::{is_global, is_shared_cluster, shared_of},
+        types::TensorMapType,
         verify::{element_bits, memref_bytes},
     },
 };
 use girih_ir::{
-    conversion::{Conversion, Operands},
+    conversion::{Conversion, ConversionRewriter, Operands},
     ext::DYNAMIC,
     op::OpView,
     prelude::*,
@@ -149,8 +150,23 @@ fn ours(t: Type<'_>) -> bool {
     is_global(t) || shared_of(t).is_some() || is_shared_cluster(t)
 }
 
+/// One of two memrefs or tensor maps: each of the values that they become is chosen.
+fn select<'c>(op: OperationRef<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &ConversionRewriter<'c>) -> Matched {
+    let t = op.result0().r#type();
+    let condition = operands.get(0);
+    if condition.len() != 1 || !(t.is_mem_ref() || TensorMapType::of(t).is_some()) {
+        return Err(rewriter.no_match(op, "not a memref or a tensor map"));
+    }
+    let e = Emit::new(rewriter, op.location());
+    let pairs = operands.get(1).iter().zip(operands.get(2));
+    let chosen = pairs.map(|(yes, no)| e.value("arith.select", &[condition[0], *yes, *no], yes.r#type(), &[]));
+    rewriter.replace_multiple(op, &[chosen.collect()]);
+    Ok(())
+}
+
 /// Lowers the family.
 pub fn patterns(c: &mut Conversion<'_>) {
+    c.pattern("arith.select", 1, select);
     lower!(c, Alloc, |op, _, rewriter| {
         let (Some(offset), Some(symbol)) = (op.offset(), shared_symbol(op.op())) else {
             return refuse(

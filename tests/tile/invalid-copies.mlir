@@ -173,7 +173,7 @@ func.func private @f(%A: memref<?xf32, #tile.global>, %bar: memref<!tile.mbarrie
   %c2 = arith.constant 2 : index
   %m = tile.alloc : memref<9xf32, #tile.shared<align = 128>>
   // expected-error@below {{memref<9xf32, #tile.shared<align = 128>> is 36 bytes, but bulk copies move multiples of 16; pad it}}
-  // expected-error@below {{the global address is 8 bytes past the start, but bulk copies need a multiple of 16}}
+  // expected-error@below {{the global address is 8 bytes more than a multiple of 16 past the start, but bulk copies need a multiple of 16}}
   tile.bulk.load %A[%c2], %m, %bar[] : memref<?xf32, #tile.global>, memref<9xf32, #tile.shared<align = 128>>, memref<!tile.mbarrier, #tile.shared>
   return
 }

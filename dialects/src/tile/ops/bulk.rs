@@ -9,10 +9,11 @@ use super::{
         verify::{element_bits, index_count, is_contiguous, memref_bytes, on_device},
     },
     mbarrier::check_barrier,
+    memory::known_alignment,
     tma::{CachePolicy, CopySpace},
     tma_modes::{Reduction, priority_or_policy},
     tma_override::{Masks, Report},
-    tma_rules::one_policy,
+    tma_rules::{Remainder, one_policy},
 };
 use girih_core::tensor_map::Swizzle;
 use girih_ir::{
@@ -81,7 +82,7 @@ op! {
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());
                 errors.merge(on_device(op));
-                piece(op, &mut errors, self.destination().r#type());
+                piece(op, &mut errors, self.destination());
                 global_side(op, &mut errors, self.source().r#type(), &self.indices(), self.destination().r#type());
                 check_barrier(op, &mut errors, self.barrier(), &self.barrier_indices());
                 self.masks().rules(op, &mut errors, self.space() == Some(CopySpace::Cta));
@@ -131,7 +132,7 @@ op! {
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());
                 errors.merge(on_device(op));
-                piece(op, &mut errors, self.source().r#type());
+                piece(op, &mut errors, self.source());
                 global_side(op, &mut errors, self.destination().r#type(), &self.indices(), self.source().r#type());
                 one_policy(op, &mut errors, self.cache().is_some(), self.policy().is_some());
                 errors.result()
@@ -159,7 +160,7 @@ op! {
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());
                 errors.merge(on_device(op));
-                remote_side(op, &mut errors, self.source().r#type(), self.destination().r#type(), self.barrier().r#type());
+                remote_side(op, &mut errors, self.source(), self.destination().r#type(), self.barrier().r#type());
                 errors.result()
             }
         }
@@ -199,7 +200,7 @@ op! {
                 let (op, mut errors) = (self.op(), Errors::default());
                 errors.merge(on_device(op));
                 let t = self.source().r#type();
-                piece(op, &mut errors, t);
+                piece(op, &mut errors, self.source());
                 global_side(op, &mut errors, self.destination().r#type(), &self.indices(), t);
                 one_policy(op, &mut errors, self.cache().is_some(), self.policy().is_some());
                 if let Err(m) = reduction_type(self.kind(), t, self.unsigned(), false) {
@@ -233,7 +234,7 @@ op! {
                 let (op, mut errors) = (self.op(), Errors::default());
                 errors.merge(on_device(op));
                 let t = self.source().r#type();
-                remote_side(op, &mut errors, t, self.destination().r#type(), self.barrier().r#type());
+                remote_side(op, &mut errors, self.source(), self.destination().r#type(), self.barrier().r#type());
                 if let Err(m) = reduction_type(self.kind(), t, self.unsigned(), true) {
                     errors.op(&op, m);
                 }
@@ -271,6 +272,9 @@ op! {
                 if let Some(n) = self.size().constant_int().filter(|n| *n <= 0 || n % 16 != 0) {
                     errors.op(&op, format!("size = {n} bytes, but bulk copies move multiples of 16"));
                 }
+                let size = self.size().constant_int().and_then(|n| u64::try_from(n).ok());
+                let elements = size.zip(element_bits(self.source().r#type())).map(|(bytes, bits)| bytes * 8 / bits);
+                run(op, &mut errors, self.source().r#type(), &self.indices(), elements);
                 one_policy(op, &mut errors, self.cache().is_some(), self.policy().is_some());
                 priority_or_policy(op, &mut errors, self.evict_last(), self.cache().is_some() || self.policy().is_some());
                 errors.result()
@@ -279,8 +283,16 @@ op! {
     }
 }
 
-/// The shared memref of a copy: contiguous, as it lies, a multiple of 16 bytes.
-fn piece(op: OperationRef<'_, '_>, errors: &mut Errors, t: Type<'_>) {
+/// The shared memref of a copy: contiguous, as it lies, a multiple of 16 bytes, on 16 bytes.
+fn piece<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, shared: Value<'c, 'c>) {
+    let t = shared.r#type();
+    let align = known_alignment(shared);
+    if align < 16 {
+        let m = format!(
+            "the shared address is a multiple of {align} bytes only, but bulk copies need 16; say align = 16 where it is allocated"
+        );
+        errors.op(&op, m);
+    }
     match memref_bytes(t) {
         Some(bytes) if bytes > 0 && bytes % 16 == 0 => {}
         Some(bytes) => errors.op(
@@ -333,17 +345,91 @@ fn global_side<'c>(
             format!("bulk copies move contiguous bytes, but {global} has stride {stride} innermost"),
         ),
     }
-    if let ([only], Some(bits)) = (indices, element_bits(global))
-        && let Some(at) = only.constant_int().map(|at| i128::from(at) * i128::from(bits / 8))
-        && at % 16 != 0
-    {
-        let m = format!("the global address is {at} bytes past the start, but bulk copies need a multiple of 16");
-        errors.op(&op, m);
-    }
+    let elements = memref_bytes(shared)
+        .zip(element_bits(shared))
+        .map(|(bytes, bits)| bytes * 8 / bits);
+    run(op, errors, global, indices, elements);
 }
 
-fn remote_side<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, from: Type<'c>, to: Type<'c>, barrier: Type<'c>) {
+/// What is known of where a piece of so many elements lies in a global memref: its address is a multiple of 16 bytes, and no
+/// gap comes before its end, nor the memref's.
+fn run<'c>(
+    op: OperationRef<'c, 'c>,
+    errors: &mut Errors,
+    global: Type<'c>,
+    indices: &[Value<'c, 'c>],
+    elements: Option<u64>,
+) {
+    let (Some(shape), Some((strides, _)), Some(bits)) =
+        (global.shape(), global.strides_and_offset(), element_bits(global))
+    else {
+        return;
+    };
+    if indices.len() != shape.len() {
+        return;
+    }
+    let granule = (128 / bits as i64).max(1);
+    let mut at = Remainder {
+        modulus: granule,
+        rest: 0,
+    };
+    for (index, stride) in indices.iter().zip(&strides) {
+        let stride = match *stride {
+            DYNAMIC => Remainder { modulus: 1, rest: 0 },
+            stride => Remainder::known(granule, stride),
+        };
+        at = at.plus(Remainder::of(*index, granule, 0).times(stride, granule));
+    }
+    if at.rest != 0 {
+        let (rest, modulus) = (at.rest * bits as i64 / 8, at.modulus * bits as i64 / 8);
+        let m = format!(
+            "the global address is {rest} bytes more than a multiple of {modulus} past the start, but bulk copies need a multiple of 16"
+        );
+        errors.op(&op, m);
+    }
+    // Dimensions that follow each other without a gap, from the innermost on, and the least that lies before the piece.
+    let (mut whole, mut before) = (1i128, 0i128);
+    let mut gap = None;
+    for (dim, size) in shape.iter().enumerate().rev() {
+        if strides[dim] == DYNAMIC || *size == DYNAMIC {
+            return;
+        }
+        if i128::from(strides[dim]) != whole && *size != 1 {
+            gap = Some(dim);
+            break;
+        }
+        before += i128::from(indices[dim].constant_int().unwrap_or(0).max(0)) * whole;
+        whole = whole.saturating_mul(i128::from(*size));
+    }
+    let Some(elements) = elements.map(i128::from) else {
+        return;
+    };
+    if elements <= whole - before {
+        return;
+    }
+    let m = match gap {
+        Some(dim) => format!(
+            "bulk copies move contiguous bytes, but the piece of {elements} elements from element {before} of a run on is more than one \
+             run of {global}: {whole} elements follow each other, and dimension {dim} has stride {}; copy each run by itself, or \
+             use a tensor copy",
+            strides[dim]
+        ),
+        None => format!(
+            "the piece of {elements} elements from element {before} on ends behind {global}, which has {whole}; make it shorter"
+        ),
+    };
+    errors.op(&op, m);
+}
+
+fn remote_side<'c>(
+    op: OperationRef<'c, 'c>,
+    errors: &mut Errors,
+    from: Value<'c, 'c>,
+    to: Type<'c>,
+    barrier: Type<'c>,
+) {
     piece(op, errors, from);
+    let from = from.r#type();
     if from.shape() != to.shape() || from.element_type() != to.element_type() {
         errors.op(
             &op,

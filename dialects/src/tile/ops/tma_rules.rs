@@ -205,12 +205,29 @@ impl Remainder {
     /// Most ops between a number and what it is made of that are looked through.
     const DEEPEST: usize = 8;
 
-    /// What the arithmetic that gives `v` says, to the modulus `most`, which is at most 128.
-    pub(super) fn of(v: Value<'_, '_>, most: i64, depth: usize) -> Self {
-        let known = |modulus: i64, rest: i64| Remainder {
+    /// `rest` more than a multiple of `modulus`.
+    pub(super) fn known(modulus: i64, rest: i64) -> Self {
+        Remainder {
             modulus,
             rest: rest.rem_euclid(modulus),
-        };
+        }
+    }
+
+    /// Of a sum.
+    pub(super) fn plus(self, other: Remainder) -> Self {
+        Self::known(self.modulus.min(other.modulus), self.rest + other.rest)
+    }
+
+    /// Of a product, to the modulus `most`: (modulus i + rest) (modulus j + rest) has the highest power of two in all its terms
+    /// but the last.
+    pub(super) fn times(self, other: Remainder, most: i64) -> Self {
+        let terms = (self.modulus * other.modulus) | (self.modulus * other.rest) | (other.modulus * self.rest) | most;
+        Self::known(1 << terms.trailing_zeros(), self.rest * other.rest)
+    }
+
+    /// What the arithmetic that gives `v` says, to the modulus `most`, which is at most 128.
+    pub(super) fn of(v: Value<'_, '_>, most: i64, depth: usize) -> Self {
+        let known = Self::known;
         if let Some(v) = v.constant_int() {
             return known(most, v.rem_euclid(most));
         }
@@ -221,11 +238,7 @@ impl Remainder {
         };
         let operands: Vec<_> = op.operand_values();
         let of = |i: usize| operands.get(i).map_or(known(1, 0), |v| Self::of(*v, most, depth + 1));
-        let times = |a: Remainder, b: Remainder| {
-            // (a.modulus i + a.rest) (b.modulus j + b.rest): the highest power of two in all terms but the last.
-            let terms = (a.modulus * b.modulus) | (a.modulus * b.rest) | (b.modulus * a.rest) | most;
-            known(1 << terms.trailing_zeros(), a.rest * b.rest)
-        };
+        let times = |a: Remainder, b: Remainder| a.times(b, most);
         match op.full_name() {
             "arith.index_cast" | "arith.index_castui" | "arith.extsi" | "arith.extui" => of(0),
             "arith.addi" | "arith.subi" => {

@@ -143,3 +143,63 @@ func.func private @element(%A: memref<16x64xf32, #tile.global>, %m: memref<16x32
   tile.tma.copy store %A[%c0, %c0] extents [16, 32], %m : memref<16x64xf32, #tile.global>, memref<16x32xi32, #tile.shared<align = 128>>
   return
 }
+
+// -----
+
+func.func private @prefetch(%A: memref<16x64xf32, #tile.global>, %mask: i16) {
+  %c0 = arith.constant 0 : index
+  %m = tile.alloc : memref<16x64xf32, #tile.shared<align = 128>>
+  %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+  // expected-error@below {{has a shared memref, but a prefetch goes to L2; leave it out}}
+  // expected-error@below {{has `mbar`, but nobody hears of a prefetch's end; leave it out}}
+  // expected-error@below {{has `reduce`, which belongs to stores}}
+  // expected-error@below {{has `multicast`, which belongs to loads}}
+  tile.tma.copy prefetch %A[%c0, %c0] extents [16, 64], %m mbar %bar[] reduce add multicast %mask : memref<16x64xf32, #tile.global>, memref<16x64xf32, #tile.shared<align = 128>>, memref<!tile.mbarrier, #tile.shared>
+  return
+}
+
+// -----
+
+func.func private @no_shared(%A: memref<16x64xf32, #tile.global>) {
+  %c0 = arith.constant 0 : index
+  // expected-error@below {{needs a shared memref: a store moves the region from or to one}}
+  tile.tma.copy store %A[%c0, %c0] extents [16, 64] : memref<16x64xf32, #tile.global>
+  return
+}
+
+// -----
+
+func.func private @padded(%A: memref<16x64xi8, #tile.global>) {
+  %c0 = arith.constant 0 : index
+  // expected-error@below {{format b4x16_p64 spreads each 16 elements over 16 bytes of shared memory, where the region has another shape than in global memory; use tile.tma.apply, which takes box and coordinates as they are}}
+  tile.tma.copy prefetch %A[%c0, %c0] extents [16, 64] format b4x16_p64 : memref<16x64xi8, #tile.global>
+  return
+}
+
+// -----
+
+func.func private @format_of_integers(%A: memref<16x64xi32, #tile.global>, %B: memref<16x64xf32, #tile.global>) {
+  %c0 = arith.constant 0 : index
+  // expected-error@below {{format tf32 needs memrefs of f32, found memref<16x64xi32, #tile.global>}}
+  tile.tma.copy prefetch %A[%c0, %c0] extents [16, 64] format tf32 : memref<16x64xi32, #tile.global>
+  return
+}
+
+// -----
+
+func.func private @four_bits_of_floats(%B: memref<16x64xf32, #tile.global>) {
+  %c0 = arith.constant 0 : index
+  // expected-error@below {{format b4x16 packs its elements in bytes, so that it needs memrefs of i8, found memref<16x64xf32, #tile.global>}}
+  tile.tma.copy prefetch %B[%c0, %c0] extents [16, 64] format b4x16 : memref<16x64xf32, #tile.global>
+  return
+}
+
+// -----
+
+func.func private @sums_of_four_bits(%A: memref<16x64xi8, #tile.global>) {
+  %c0 = arith.constant 0 : index
+  %m = tile.alloc : memref<16x64xi8, #tile.shared<align = 128>>
+  // expected-error@below {{the map holds b4x16, but add takes}}
+  tile.tma.copy store %A[%c0, %c0] extents [16, 64], %m reduce add format b4x16 : memref<16x64xi8, #tile.global>, memref<16x64xi8, #tile.shared<align = 128>>
+  return
+}

@@ -24,7 +24,7 @@ mod walk;
 
 pub use access::{Access, Direction};
 pub use codes::Code;
-pub use plan::{NoPlan, Plan, PlanAxis, PlanPart, Region, RegionDim};
+pub use plan::{NoPlan, Plan, PlanAxis, PlanPart, Region, RegionDim, WIDEST};
 pub use validate::{Candidate, Caps};
 pub use violation::{Rule, Violation};
 pub use walk::Start;

@@ -17,7 +17,7 @@ use std::ops::Range;
 use thiserror::Error;
 
 /// Most elements of a box in one dimension.
-const WIDEST: u64 = 256;
+pub const WIDEST: u64 = 256;
 /// Most bytes of a box, by the driver's count.
 const LARGEST: u64 = 228 * 1024;
 /// Bytes that an image in shared memory starts on.
@@ -41,8 +41,12 @@ pub struct RegionDim {
 /// A region, and how it lies in shared memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// Element format; not one of the sub-byte formats.
+    /// Element format; not one of the sub-byte formats, whose regions are of bytes.
     pub format: Format,
+    /// Most elements in a row of a box: [`WIDEST`], and half of it where a byte is two elements of the map.
+    pub widest_row: u64,
+    /// Whether it goes to or comes from shared memory; a prefetch does not.
+    pub in_shared: bool,
     /// Dimensions, outermost first.
     pub dims: Vec<RegionDim>,
     /// The permutation of shared memory. With one, rows lie at its span, and wider rows are panels.
@@ -329,12 +333,18 @@ impl Region {
         let rank = extents.len();
         let image = |dim: usize| pitch[dim].saturating_mul(self.element_bytes());
         // The outermost dimension inside which all are whole and fit.
-        let fits = |dim: usize| extents[dim + 1..].iter().all(|extent| *extent <= WIDEST) && image(dim) <= LARGEST;
+        let widest = |dim: usize| if dim + 1 == rank { self.widest_row } else { WIDEST };
+        let fits = |dim: usize| (dim + 1..rank).all(|inner| extents[inner] <= widest(inner)) && image(dim) <= LARGEST;
         let at = (0..rank).find(|dim| fits(*dim)).unwrap_or(rank - 1);
         let extent = extents[at];
-        let most = WIDEST.min((LARGEST / image(at).max(1)).max(1));
+        let most = widest(at).min((LARGEST / image(at).max(1)).max(1));
         // What is cut off starts on an origin of its own, and rows stay multiples of 16 bytes.
-        let granule = (ORIGIN / gcd(ORIGIN, image(at))).max(if at + 1 == rank { self.unit() } else { 1 });
+        let origin = if self.in_shared {
+            ORIGIN / gcd(ORIGIN, image(at))
+        } else {
+            1
+        };
+        let granule = origin.max(if at + 1 == rank { self.unit() } else { 1 });
         let pieces = |width: u64| extent.div_ceil(width);
         let (width, tail) = if extent <= most {
             (extent, 0)
@@ -383,7 +393,7 @@ impl Region {
     /// Every image starts on a multiple of 128 bytes.
     fn origins(&self, plan: &Plan) -> Result<(), NoPlan> {
         let element = self.element_bytes();
-        for part in &plan.parts {
+        for part in plan.parts.iter().filter(|_| self.in_shared) {
             let steps = part.axes.iter().map(|axis| axis.shared_step);
             for shared in steps.chain([part.shared_first]) {
                 let bytes = shared.saturating_mul(element);
@@ -424,7 +434,13 @@ mod tests {
             stride *= size;
         }
         dims.reverse();
-        Region { format, dims, swizzle }
+        Region {
+            format,
+            widest_row: WIDEST,
+            in_shared: true,
+            dims,
+            swizzle,
+        }
     }
 
     /// Every position below `sizes`, the last dimension fastest.

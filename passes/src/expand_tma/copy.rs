@@ -9,7 +9,7 @@ use girih_dialects::{
     tile::ops::{
         tma::{TmaLoad, TmaStore},
         tma_copy::{Direction, RegionCopy},
-        tma_modes::TmaReduce,
+        tma_modes::{TmaPrefetch, TmaReduce},
     },
 };
 use girih_ir::{op::OpView, prelude::*, rewrite::Before};
@@ -62,7 +62,11 @@ fn start<'c>(copy: RegionCopy<'c, 'c>, region: &Planned, plan: &Plan, place: &In
             .fold(1u64, |n, dim| n.saturating_mul(dim.extent));
         place.product(indices[group.start], inside as i64)
     };
-    plan.groups.iter().map(of).collect()
+    let mut start: Vec<V<'c>> = plan.groups.iter().map(of).collect();
+    if let Some(row) = start.last_mut() {
+        *row = place.product(*row, copy.per_element() as i64);
+    }
+    start
 }
 
 fn issue<'c>(
@@ -74,9 +78,11 @@ fn issue<'c>(
     place: &Indices<'c, '_>,
 ) -> u64 {
     let rank = start.len();
+    // Bytes that pack elements are several positions of the map's row each.
+    let along = |dim: usize, n: u64| n as i64 * if dim + 1 == rank { copy.per_element() as i64 } else { 1 };
     let axes = part.axes.iter().map(|axis| {
         let mut step = vec![0; rank];
-        step[axis.dim] = axis.step as i64;
+        step[axis.dim] = along(axis.dim, axis.step);
         Axis {
             size: axis.count as i64,
             step,
@@ -94,21 +100,39 @@ fn issue<'c>(
         .take_while(|n| **n == 1)
         .count();
     atom.drain(..ones);
-    let moved = start.iter().zip(&part.first).map(|(v, n)| place.plus(*v, *n as i64));
+    let moved = start
+        .iter()
+        .zip(&part.first)
+        .enumerate()
+        .map(|(dim, (v, n))| place.plus(*v, along(dim, *n)));
     let (loc, policy) = (copy.op().location(), copy.policy());
     let issue = Issue {
         op: copy.op(),
         axes: axes.collect(),
-        images: Some(Images {
-            memory: copy.shared(),
+        images: copy.shared().map(|memory| Images {
+            memory,
             first: part.shared_first as i64,
             atom,
         }),
         start: moved.collect(),
         one: &|coords, image| {
-            let image = image.expect("it was given");
+            let Some(image) = image else {
+                return TmaPrefetch::build(
+                    loc,
+                    map,
+                    coords,
+                    &[],
+                    policy,
+                    None,
+                    &[],
+                    &[],
+                    false,
+                    copy.cache(),
+                    false,
+                );
+            };
             match (copy.direction(), copy.reduce()) {
-                (Direction::Load, _) => TmaLoad::build(
+                (Direction::Load | Direction::Prefetch, _) => TmaLoad::build(
                     loc,
                     map,
                     coords,

@@ -1,16 +1,17 @@
 //! Copies of a region of a tensor: which boxes move it is planned, and the map is made by the launcher.
 use super::{
     super::{
-        spaces::{GLOBAL_MEMREF, SHARED_MEMREF, shared_of},
+        spaces::{Atom, GLOBAL_MEMREF, SHARED_MEMREF, Swizzle as SwizzleSpan, shared_of},
         types::{Fill, FormatOverride, Interleave, L2Promotion, MBARRIERS, MapMode, TensorMapType},
         verify::{element_bits, on_device},
     },
     mbarrier::check_barrier,
     tma::{CachePolicy, map_of_memory},
+    tma_apply::CopyFormat,
     tma_modes::{Reduction, reduction_format},
     tma_rules::{aligned, bytes_of_rows, innermost, no_negative_start, one_policy, row_end, whole_piece},
 };
-use girih_core::tensor_map::{Format, Plan, PlanPart, Region, RegionDim};
+use girih_core::tensor_map::{Format, Plan, PlanPart, Region, RegionDim, Swizzle, WIDEST};
 use girih_ir::{
     attr_enum,
     constraint::{I16, I64 as POLICY, INDEX},
@@ -30,6 +31,8 @@ attr_enum! {
         Load = "load",
         /// Shared to global memory.
         Store = "store",
+        /// Global memory to L2.
+        Prefetch = "prefetch",
     }
 }
 
@@ -41,6 +44,9 @@ op! {
     /// swizzle rows lie at its span, and rows wider than the span are panels, so that 128 x 128 bf16 with swizzle 128 are
     /// `memref<2x128x64xbf16, #tile.shared<swizzle = 128>>`. Dimensions of size 1 may be left out or put in there.
     ///
+    /// A prefetch brings the region to L2 and has no shared memref. With `format b4x16` global and shared memory are of i8, two
+    /// elements in each; indices and extents count bytes then.
+    ///
     /// What is outside the tensor reads as `fill`, and is dropped by stores. Loads count the bytes of the whole region on
     /// their mbarrier, fill included; stores complete in the thread's bulk group.
     ///
@@ -50,6 +56,7 @@ op! {
     /// | `reduce` | what a store combines instead of overwriting; `unsigned` makes integers unsigned |
     /// | `multicast` | i16; blocks of the cluster that get the region |
     /// | `cache`, `policy` | a fixed cache policy, or an i64 such as `tile.create_policy` makes |
+    /// | `format` | `tf32` and `tf32_ftz` (loads round f32), `f32_ftz` (reductions flush), `b4x16` |
     /// | `fill`, `l2` | fields of the map |
     /// | `overwrite` | a store may write up to 15 bytes past the end of each row |
     ///
@@ -70,7 +77,7 @@ op! {
     /// ```
     pub struct RegionCopy = "tile.tma.copy" {
         operands {
-            global: one(GLOBAL_MEMREF), indices: variadic(INDEX), shared: one(SHARED_MEMREF),
+            global: one(GLOBAL_MEMREF), indices: variadic(INDEX), shared: optional(SHARED_MEMREF),
             barrier: optional(MBARRIERS), barrier_indices: variadic(INDEX), mask: optional(I16), policy: optional(POLICY),
         }
         attributes {
@@ -78,13 +85,14 @@ op! {
             extents: required(I64s),
             reduce: optional(Reduction),
             unsigned: unit,
+            format: optional(CopyFormat),
             cache: optional(CachePolicy),
             fill: optional(Fill),
             l2: optional(L2Promotion),
             overwrite: unit,
         }
         effects [read, write]
-        format "$direction $global `[` $indices `]` `extents` $extents `,` $shared (`mbar` $barrier^ `[` $barrier_indices `]`)? (`reduce` $reduce^)? (`unsigned` $unsigned^)? (`multicast` $mask^)? (`cache` $cache^)? (`policy` $policy^)? (`fill` $fill^)? (`l2` $l2^)? (`overwrite` $overwrite^)? attr-dict `:` type($global) `,` type($shared) (`,` type($barrier)^)?"
+        format "$direction $global `[` $indices `]` `extents` $extents (`,` $shared^)? (`mbar` $barrier^ `[` $barrier_indices `]`)? (`reduce` $reduce^)? (`unsigned` $unsigned^)? (`format` $format^)? (`multicast` $mask^)? (`cache` $cache^)? (`policy` $policy^)? (`fill` $fill^)? (`l2` $l2^)? (`overwrite` $overwrite^)? attr-dict `:` type($global) (`,` type($shared)^)? (`,` type($barrier)^)?"
         hooks { fn verify(self) -> Res { verify(self) } }
     }
 }
@@ -132,29 +140,50 @@ impl<'c> RegionCopy<'c, 'c> {
             start: self.indices()[d].constant_int(),
             extent: extents[d].unsigned_abs(),
         });
-        let space = shared_of(self.shared().r#type()).expect("checked by the constraint");
+        let space = self.shared().and_then(|shared| shared_of(shared.r#type()));
         Ok(Region {
             format,
+            widest_row: WIDEST / self.per_element(),
+            in_shared: space.is_some(),
             dims: dims.collect(),
-            swizzle: space.mode(),
+            swizzle: space.map_or(Swizzle::None, |s| s.mode()),
         })
+    }
+
+    /// Elements of the map in one of the memrefs: 2 where a byte packs them.
+    pub fn per_element(&self) -> u64 {
+        if self.format() == Some(CopyFormat::B4x16) { 2 } else { 1 }
     }
 
     /// The tensor map for the boxes of a part. What is wrong with it is reported.
     pub fn map(&self, part: &PlanPart) -> Res<TensorMapType<'c>> {
         let t = self.global().r#type();
-        let element = t.element_type().expect("a memref has elements");
-        let space = shared_of(self.shared().r#type()).expect("checked by the constraint");
-        let format = match self.unsigned() {
-            true => FormatOverride::Unsigned,
-            false => FormatOverride::Natural,
+        let own = t.element_type().expect("a memref has elements");
+        let space = self.shared().and_then(|shared| shared_of(shared.r#type()));
+        let (element, format) = match (self.unsigned(), self.format()) {
+            (true, _) => (own, FormatOverride::Unsigned),
+            (false, Some(CopyFormat::F32Ftz)) => (own, FormatOverride::F32Ftz),
+            (false, Some(CopyFormat::Tf32)) => (own, FormatOverride::Tf32),
+            (false, Some(CopyFormat::Tf32Ftz)) => (own, FormatOverride::Tf32Ftz),
+            (false, Some(CopyFormat::B4x16)) => (
+                Type::parse(self.op().ctx(), "f4E2M1FN").unwrap_or(own),
+                FormatOverride::Natural,
+            ),
+            (false, _) => (own, FormatOverride::Natural),
         };
-        let sizes = part.box_dims.iter().map(|n| i64::try_from(*n).unwrap_or(i64::MAX));
+        let mut sizes: Vec<i64> = part
+            .box_dims
+            .iter()
+            .map(|n| i64::try_from(*n).unwrap_or(i64::MAX))
+            .collect();
+        if let Some(row) = sizes.last_mut() {
+            *row = row.saturating_mul(self.per_element() as i64);
+        }
         TensorMapType::checked(
             self.op().location(),
-            (sizes.collect(), element),
-            space.swizzle(),
-            space.atom(),
+            (sizes, element),
+            space.map_or(SwizzleSpan::None, |s| s.swizzle()),
+            space.map_or(Atom::B16, |s| s.atom()),
             Interleave::None,
             vec![],
             self.fill().unwrap_or(Fill::Zero),
@@ -206,27 +235,37 @@ fn verify<'c>(copy: RegionCopy<'c, 'c>) -> Res {
     let (op, mut errors) = (copy.op(), Errors::default());
     errors.merge(on_device(op));
     clauses(copy, &mut errors);
-    let (global, shared) = (copy.global().r#type(), copy.shared().r#type());
-    if global.element_type() != shared.element_type() {
-        errors.op(
-            &op,
-            format!("the shared memref {shared} must have the element type of {global}"),
-        );
+    let prefetches = copy.direction() == Direction::Prefetch;
+    if prefetches != copy.shared().is_none() || !format(copy, &mut errors) {
         return errors.result();
     }
-    if !whole_piece(op, &mut errors, shared) {
-        return errors.result();
+    let global = copy.global().r#type();
+    if let Some(shared) = copy.shared().map(|shared| shared.r#type()) {
+        if global.element_type() != shared.element_type() {
+            errors.op(
+                &op,
+                format!("the shared memref {shared} must have the element type of {global}"),
+            );
+            return errors.result();
+        }
+        if !whole_piece(op, &mut errors, shared) {
+            return errors.result();
+        }
     }
     let region = match copy.region() {
         Ok(region) => region,
         Err(m) => return Diag::op(&op, m).report(),
     };
-    aligned(op, &mut errors, copy.shared());
+    if let Some(shared) = copy.shared() {
+        aligned(op, &mut errors, shared);
+    }
     let plan = match region.plan() {
         Ok(plan) => plan,
         Err(refusal) => return Diag::op(&op, refusal.to_string()).report(),
     };
-    lies(copy, &region, &mut errors);
+    if let Some(shared) = copy.shared() {
+        lies(copy, shared.r#type(), &region, &mut errors);
+    }
     let memory = copy.joined(&plan.groups);
     let stores = copy.direction() == Direction::Store;
     for part in &plan.parts {
@@ -250,9 +289,25 @@ fn verify<'c>(copy: RegionCopy<'c, 'c>) -> Res {
 
 /// Clauses that go with the direction.
 fn clauses<'c>(copy: RegionCopy<'c, 'c>, errors: &mut Errors) {
-    let (op, loads) = (copy.op(), copy.direction() == Direction::Load);
+    let (op, direction) = (copy.op(), copy.direction());
+    let loads = direction == Direction::Load;
+    match (copy.shared(), direction) {
+        (Some(_), Direction::Prefetch) => {
+            errors.op(&op, "has a shared memref, but a prefetch goes to L2; leave it out");
+        }
+        (None, Direction::Load | Direction::Store) => {
+            errors.op(
+                &op,
+                format!("needs a shared memref: a {direction} moves the region from or to one"),
+            );
+        }
+        _ => {}
+    }
     match (copy.barrier(), loads) {
         (None, true) => errors.op(&op, "needs `mbar`: a load counts its bytes on one"),
+        (Some(_), false) if direction == Direction::Prefetch => {
+            errors.op(&op, "has `mbar`, but nobody hears of a prefetch's end; leave it out");
+        }
         (Some(_), false) => errors.op(
             &op,
             "has `mbar`, but a store completes in the thread's bulk group; leave it out",
@@ -261,7 +316,10 @@ fn clauses<'c>(copy: RegionCopy<'c, 'c>, errors: &mut Errors) {
         (None, false) => {}
     }
     let of_stores = [("reduce", copy.reduce().is_some()), ("overwrite", copy.overwrite())];
-    for (name, _) in of_stores.iter().filter(|(_, given)| loads && *given) {
+    for (name, _) in of_stores
+        .iter()
+        .filter(|(_, given)| direction != Direction::Store && *given)
+    {
         errors.op(&op, format!("has `{name}`, which belongs to stores"));
     }
     let of_loads = [("multicast", copy.mask().is_some()), ("fill", copy.fill().is_some())];
@@ -274,9 +332,32 @@ fn clauses<'c>(copy: RegionCopy<'c, 'c>, errors: &mut Errors) {
     one_policy(op, errors, copy.cache().is_some(), copy.policy().is_some());
 }
 
+/// Whether the regions of the format that is asked for can be planned.
+fn format<'c>(copy: RegionCopy<'c, 'c>, errors: &mut Errors) -> bool {
+    let (op, t) = (copy.op(), copy.global().r#type());
+    let Some(format) = copy.format() else { return true };
+    let element = t.element_type().map(|e| e.to_string()).unwrap_or_default();
+    let m = match format {
+        CopyFormat::Unsigned => "has `format unsigned`; say `unsigned`, which goes with `reduce`".to_owned(),
+        CopyFormat::B4x16P64 | CopyFormat::B6x16P32 => format!(
+            "format {format} spreads each 16 elements over 16 bytes of shared memory, where the region has another shape \
+             than in global memory; use tile.tma.apply, which takes box and coordinates as they are"
+        ),
+        CopyFormat::B4x16 if element != "i8" => {
+            format!("format b4x16 packs its elements in bytes, so that it needs memrefs of i8, found {t}")
+        }
+        CopyFormat::F32Ftz | CopyFormat::Tf32 | CopyFormat::Tf32Ftz if element != "f32" => {
+            format!("format {format} needs memrefs of f32, found {t}")
+        }
+        _ if copy.unsigned() => format!("has `unsigned`, and format {format}, which is no integer; give one of them"),
+        _ => return true,
+    };
+    errors.op(&op, m);
+    false
+}
+
 /// The shared memref has the region's shape there.
-fn lies<'c>(copy: RegionCopy<'c, 'c>, region: &Region, errors: &mut Errors) {
-    let t = copy.shared().r#type();
+fn lies<'c>(copy: RegionCopy<'c, 'c>, t: Type<'c>, region: &Region, errors: &mut Errors) {
     let wanted = region.shared_shape();
     let found: Vec<u64> = t.shape().unwrap_or_default().iter().map(|d| d.unsigned_abs()).collect();
     let without_ones = |shape: &[u64]| -> Vec<u64> { shape.iter().copied().filter(|d| *d != 1).collect() };

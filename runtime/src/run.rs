@@ -6,7 +6,7 @@ use crate::{
     error::{Error, Result},
     launch::{HostValue, Session, bind},
     program::Program,
-    spec::{Place, Spec},
+    spec::{MapFields, Place, Spec},
 };
 use girih_core::{
     device::Device,
@@ -164,8 +164,38 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Makes the values of a kernel's arguments from SPECs, in the layouts that the kernel wants.
+/// Fields of tensor maps that SPECs give by themselves, for each of the kernel's arguments.
+fn map_fields(kernel: &Kernel, args: &[Named<Spec>]) -> Result<Vec<Option<MapFields>>> {
+    let of = |arg: &Arg| match args.iter().find(|given| given.name == arg.name()) {
+        Some(given) => given.value.map_fields(),
+        None => Ok(None),
+    };
+    let fields = kernel.args.iter().map(of).collect::<Result<Vec<_>>>()?;
+    let stray = kernel.args.iter().zip(&fields).find(|(arg, fields)| {
+        let takes = matches!(arg, Arg::TensorMap { .. });
+        fields.is_some() && !takes
+    });
+    match stray {
+        None => Ok(fields),
+        Some((arg, _)) => Err(Error::Usage(format!(
+            "argument {} is no tensor map, but fields of one are given for it; leave the braces out",
+            arg.name()
+        ))),
+    }
+}
+
+/// Makes the values of a kernel's arguments from SPECs, in the layouts that the kernel wants. Fields of tensor maps are
+/// refused: [`run`] takes them.
 pub fn make_values(kernel: &Kernel, args: &[Named<Spec>], seed: u64) -> Result<Vec<HostValue>> {
+    match map_fields(kernel, args)?.iter().any(Option::is_some) {
+        false => values_of(kernel, args, seed),
+        true => Err(Error::Usage(
+            "fields of tensor maps are not taken here; run the kernel by `girih run`".into(),
+        )),
+    }
+}
+
+fn values_of(kernel: &Kernel, args: &[Named<Spec>], seed: u64) -> Result<Vec<HostValue>> {
     let named = args.iter().map(|arg| (arg.name.clone(), &arg.value)).collect();
     let specs = bind(kernel, named)?;
     let value = |(arg, spec): (&Arg, &Spec)| match (arg, spec.scalar()) {
@@ -232,9 +262,10 @@ pub fn run_and_judge(
     {
         position(name)?;
     }
-    let mut values = make_values(kernel, &request.args, request.seed)?;
+    let mut values = values_of(kernel, &request.args, request.seed)?;
     let device_name = device.name();
-    let mut session = Session::new(device, program, kernel, &values)?;
+    let maps = map_fields(kernel, &request.args)?;
+    let mut session = Session::with_maps(device, program, kernel, &values, &maps)?;
     session.run()?;
     let before = judge.is_some().then(|| values.clone());
     for (index, value) in values.iter_mut().enumerate() {

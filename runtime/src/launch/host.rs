@@ -4,7 +4,7 @@ use crate::{
     array::Array,
     error::{Error, Problem, Result},
     program::Program,
-    spec::Scalar,
+    spec::{MapFields, Scalar},
 };
 use girih_core::{
     device::{Buffer, Device, ModuleId},
@@ -67,12 +67,24 @@ pub struct Session<'d> {
 impl<'d> Session<'d> {
     /// Checks the arguments, then loads the program, uploads the arrays and encodes the tensor maps.
     pub fn new(device: &'d mut dyn Device, program: &Program, kernel: &Kernel, values: &[HostValue]) -> Result<Self> {
+        Self::with_maps(device, program, kernel, values, &vec![None; values.len()])
+    }
+
+    /// The same, with fields of tensor maps for arguments that have them: one place for each argument.
+    pub fn with_maps(
+        device: &'d mut dyn Device,
+        program: &Program,
+        kernel: &Kernel,
+        values: &[HostValue],
+        maps: &[Option<MapFields>],
+    ) -> Result<Self> {
         let target = &program.manifest().target;
         program.check_target(&device.target())?;
         // Every rule depends on an address only through its low bits, which an aligned stand-in shares with a buffer.
         let stand_ins = device_values(
             kernel,
             values,
+            maps,
             &vec![
                 Some(Buffer {
                     address: 1 << 32,
@@ -106,7 +118,7 @@ impl<'d> Session<'d> {
             session.buffers.push(Some(buffer));
             session.device.write(buffer, 0, array.bytes())?;
         }
-        let values = device_values(kernel, values, &session.buffers)?;
+        let values = device_values(kernel, values, maps, &session.buffers)?;
         session.prepared = Prepared::new(kernel, target, &values, session.device)?;
         Ok(session)
     }
@@ -198,8 +210,30 @@ pub fn on_device(kernel: &Kernel, arg: usize, value: &HostValue, buffer: Option<
     })
 }
 
-fn device_values(kernel: &Kernel, values: &[HostValue], buffers: &[Option<Buffer>]) -> Result<Vec<Value>> {
-    let both = values.iter().zip(buffers).enumerate();
-    both.map(|(arg, (value, buffer))| on_device(kernel, arg, value, *buffer))
-        .collect()
+fn device_values(
+    kernel: &Kernel,
+    values: &[HostValue],
+    maps: &[Option<MapFields>],
+    buffers: &[Option<Buffer>],
+) -> Result<Vec<Value>> {
+    let one = |(arg, (value, buffer)): (usize, (&HostValue, &Option<Buffer>))| {
+        let mut given = on_device(kernel, arg, value, *buffer)?;
+        let (Some(Some(fields)), HostValue::Array(array)) = (maps.get(arg), value) else {
+            return Ok(given);
+        };
+        if let Value::Map(map) = &mut given
+            && let Map::Fields(Some(map)) = &mut **map
+        {
+            let bytes = (array.bytes().len() as u64).saturating_sub(array.layout().offset_bytes());
+            fields.apply(map, bytes).map_err(|message| Error::Arguments {
+                kernel: kernel.name.clone(),
+                problems: vec![Problem {
+                    argument: kernel.args[arg].name().to_owned(),
+                    message,
+                }],
+            })?;
+        }
+        Ok(given)
+    };
+    values.iter().zip(buffers).enumerate().map(one).collect()
 }

@@ -10,14 +10,19 @@
 //! | `randn:bf16[512,256;pitch=264,offset=16]` | rows 264 elements apart, first element 16 bytes into the memory |
 //! | `file.npy`, `dir/file.npy[pitch=264]` | the array in a file |
 //! | `i32:42`, `f32:1.5`, `i1:true` | a number |
+//! | `iota:f32[8,40]{"fill":"nan","dims":[32,8]}`, `x.npy{map.json}` | an array, and fields of the tensor map that is made of it |
 //!
-//! For a tensor map argument it is the array that the map is made of, in the form that the argument's type says.
+//! For a tensor map argument it is the array that the map is made of, in the form that the argument's type says. Fields in
+//! braces ([`MapFields`], as JSON or in a file) go before that.
 //!
 //! The shape is the logical one, outermost dimension first; where the elements lie follows the kernel's argument (see
 //! [`Layout::for_argument`](crate::array::Layout::for_argument)). Random values depend on the seed, the argument's name
 //! and the shape's element count alone, never on the machine: see `generate`.
 mod generate;
+mod map;
 mod parse;
+
+pub use map::MapFields;
 
 use crate::{
     array::{Array, FileType, Layout, read_npy},
@@ -101,6 +106,7 @@ pub enum Generator {
 pub struct Spec {
     text: String,
     kind: Kind,
+    map: Option<map::MapSource>,
 }
 
 /// What a SPEC asks for.
@@ -144,9 +150,11 @@ pub struct Place<'a> {
 impl std::str::FromStr for Spec {
     type Err = SpecError;
     fn from_str(text: &str) -> std::result::Result<Self, SpecError> {
+        let (array, map) = map::MapSource::split(text)?;
         Ok(Spec {
             text: text.to_owned(),
-            kind: parse::parse(text)?,
+            kind: parse::parse(array)?,
+            map,
         })
     }
 }
@@ -164,6 +172,11 @@ impl Spec {
             Kind::Scalar(scalar) => Some(scalar),
             _ => None,
         }
+    }
+
+    /// Fields of a tensor map that are given by themselves.
+    pub fn map_fields(&self) -> Result<Option<MapFields>> {
+        self.map.as_ref().map(map::MapSource::fields).transpose()
     }
 
     /// Sizes of the array, outermost first, where they are known without reading a file.

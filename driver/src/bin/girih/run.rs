@@ -26,6 +26,7 @@ SPEC:
   randn(seed=3):f32[8]  own seed;  randn:bf16[512,256;pitch=264,offset=16] padded rows, moved start
   file.npy              an array in a file
   i32:42                a number
+  randn:f32[8,40]{\"fill\":\"nan\"}  an array, and fields of the tensor map made of it; {map.json} reads them from a file
 
 A reference is a func.func in the same file that takes the kernel's arguments and overwrites what the kernel
 overwrites. The attribute girih.measure = \"product\" holds errors against |A||B| instead of |AB|.

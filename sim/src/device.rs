@@ -36,6 +36,7 @@ pub struct Simulator {
     objects: Objects,
     instruction_limit: Option<u64>,
     executed: u64,
+    launches: u64,
     printed: String,
     shows_output: bool,
     target: Option<Target>,
@@ -116,6 +117,11 @@ impl Simulator {
     /// Warp instructions that all launches so far executed.
     pub fn executed_instructions(&self) -> u64 {
         self.executed
+    }
+
+    /// Launches that began: whose program, dimensions and parameters were fit.
+    pub fn launches(&self) -> u64 {
+        self.launches
     }
 
     /// How far the current launch has come; another thread may look.
@@ -396,6 +402,8 @@ impl Device for Simulator {
             objects: &self.objects,
             shape,
             budget: AtomicU64::new(limit),
+            left_at_end: AtomicU64::new(limit),
+            epoch: AtomicU64::new(0),
             output: Mutex::default(),
             checks: self
                 .checks
@@ -430,6 +438,7 @@ impl Device for Simulator {
             }
             None => self.memory.mark_all_written(),
         }
+        self.launches += 1;
         self.executed += limit - left.min(limit);
         if self.shows_output {
             print!("{printed}");

@@ -122,7 +122,7 @@ pub struct Outcome {
 }
 
 /// State spaces of memory instructions. Constants and kernel parameters are addressed as global memory is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Space {
     Generic,
@@ -173,6 +173,19 @@ pub enum Fence {
     MbarrierInit,
     /// `wgmma.fence`
     Registers,
+}
+
+/// Where a kernel's parameters begin in the `.param` space, as addresses that `mov` takes there. Added to what `ld.param`
+/// and `cvta.param` are given, they become addresses of global memory; used as generic ones they fault, as on hardware.
+pub const PARAM_BASE: u64 = 0x210;
+
+/// `barrier.cluster.arrive` or `.wait`.
+#[derive(Clone, Copy, Debug)]
+pub struct ClusterStep {
+    /// Whether an arrival releases, a wait acquires.
+    pub ordered: bool,
+    /// Whether all lanes of a warp must execute it together.
+    pub aligned: bool,
 }
 
 /// What an address is relative to.
@@ -444,10 +457,8 @@ pub enum Op {
     /// Gives way to other warps, as `nanosleep` does.
     Yield,
     Barrier(Box<Barrier>),
-    /// Whether it releases.
-    ClusterArrive(bool),
-    /// Whether it acquires.
-    ClusterWait(bool),
+    ClusterArrive(ClusterStep),
+    ClusterWait(ClusterStep),
     Fence(Fence),
     /// Lanes of a mask act together.
     Collective(Box<Collective>),

@@ -15,6 +15,8 @@ pub enum FaultKind {
     IllegalAddress,
     /// `CUDA_ERROR_ILLEGAL_ADDRESS` of an allocation that was freed.
     UseAfterFree,
+    /// `CUDA_ERROR_ILLEGAL_ADDRESS` past the end of a thread's stack.
+    StackOverflow,
     /// `CUDA_ERROR_MISALIGNED_ADDRESS`.
     MisalignedAddress,
     /// `CUDA_ERROR_ILLEGAL_INSTRUCTION`.
@@ -41,7 +43,9 @@ impl FaultKind {
     /// The driver's name for it.
     pub fn code(self) -> &'static str {
         match self {
-            FaultKind::IllegalAddress | FaultKind::UseAfterFree => "CUDA_ERROR_ILLEGAL_ADDRESS",
+            FaultKind::IllegalAddress | FaultKind::UseAfterFree | FaultKind::StackOverflow => {
+                "CUDA_ERROR_ILLEGAL_ADDRESS"
+            }
             FaultKind::MisalignedAddress => "CUDA_ERROR_MISALIGNED_ADDRESS",
             FaultKind::IllegalInstruction
             | FaultKind::BarrierObject
@@ -64,6 +68,8 @@ pub struct Fault {
     pub kind: FaultKind,
     /// Expected, found and remedy, without the place, which the caller adds.
     pub detail: String,
+    /// What to do, where the kind alone does not say it.
+    pub remedy: Option<&'static str>,
 }
 
 impl Fault {
@@ -72,7 +78,14 @@ impl Fault {
         Fault {
             kind,
             detail: detail.into(),
+            remedy: None,
         }
+    }
+
+    /// With what to do about it.
+    pub fn with_remedy(self, remedy: &'static str) -> Self {
+        let remedy = Some(remedy);
+        Fault { remedy, ..self }
     }
 }
 
@@ -231,6 +244,8 @@ impl Default for GlobalMemory {
     }
 }
 
+/// Addresses of the state spaces other than global memory are below it.
+const SMALL: u64 = 1 << 20;
 /// Address of the first allocation; all below it, and the windows of `memory_map`, stay unmapped.
 const FIRST_ADDRESS: u64 = 0x7f00_0000_0000;
 /// Unmapped bytes after each allocation, so that running past an end never reaches a neighbour.
@@ -367,6 +382,10 @@ impl GlobalMemory {
                 region.bytes,
                 region.base
             ),
+            _ if addr < SMALL => {
+                "; an address so small is null, or of the .shared, .local or .param space without a cvta that makes it generic"
+                    .to_owned()
+            }
             _ => String::new(),
         };
         Fault::new(

@@ -466,3 +466,33 @@ fn a_warpgroup_that_parts_at_a_product_is_told() {
         ],
     );
 }
+
+#[test]
+fn a_predicate_at_a_barrier_of_whole_warps_parts_the_warp_even_if_the_others_exit() {
+    // The lanes that pass by exit, so the barrier ends with those that came.
+    let part = "and.b32 %r3, %t, 31; setp.lt.u32 %p3, %r3, 16;\n";
+    let body = format!("{part}@%p3 bar.sync 0;");
+    let found = finding("", &body, 64, Kind::BarrierDivergence);
+    all(
+        &found.message,
+        &["barrier 0 needs all lanes of warp 0 at one instruction, found lanes 0-15 alone"],
+    );
+    all(
+        &found.places[0].what,
+        &["lanes 0-15 of warp 0 are at barrier 0, lanes 16-31 pass it by: their predicate is false"],
+    );
+    assert_eq!(lines(&found), [BODY + 1]);
+    let body = format!("{part}@%p3 barrier.cluster.arrive.aligned; @%p3 barrier.cluster.wait.aligned;");
+    let found = finding("", &body, 64, Kind::BarrierDivergence);
+    all(
+        &found.message,
+        &["the barrier of the cluster needs all lanes of warp 0 at one instruction"],
+    );
+    // Whole warps may stay away, and without .aligned so may lanes.
+    nothing_found("@%p2 bar.arrive 1, 64; @!%p2 bar.sync 1, 64;", 64);
+    nothing_found(&format!("{part}@%p3 barrier.sync 1;"), 32);
+    nothing_found(
+        &format!("{part}@%p3 barrier.cluster.arrive; @%p3 barrier.cluster.wait;"),
+        32,
+    );
+}

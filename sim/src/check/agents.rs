@@ -88,8 +88,20 @@ struct Class {
     lanes: u32,
     know: Knowledge,
     published: Option<Published>,
-    /// What relaxed reads saw, for a fence after them to acquire.
-    pending: Knowledge,
+    /// What relaxed reads saw, for a fence of block, cluster or device after them to acquire.
+    pending: [Knowledge; SCOPES],
+}
+
+/// Scopes that are told apart: block, cluster, device.
+pub const SCOPES: usize = 3;
+
+/// Number of a scope; the system is the device.
+pub fn number_of(scope: Scope) -> usize {
+    match scope {
+        Scope::Cta => 0,
+        Scope::Cluster => 1,
+        _ => 2,
+    }
 }
 
 impl Class {
@@ -99,7 +111,8 @@ impl Class {
             (Some(a), Some(b)) => a.time == b.time && a.scope == b.scope && a.know.same(&b.know),
             _ => false,
         };
-        published && self.know.same(&other.know) && self.pending.same(&other.pending)
+        let pending = self.pending.iter().zip(&other.pending);
+        published && self.know.same(&other.know) && pending.into_iter().all(|(own, other)| own.same(other))
     }
 }
 
@@ -145,7 +158,7 @@ impl Threads {
                 lanes: u32::MAX,
                 know,
                 published: None,
-                pending: Knowledge::default(),
+                pending: Default::default(),
             }],
             copies,
         }
@@ -276,8 +289,10 @@ impl Threads {
         let time = self.time;
         self.change(lanes, |class| {
             if acquires {
-                let pending = std::mem::take(&mut class.pending);
-                class.know.join(&pending);
+                class.know.join(&class.pending[number_of(scope)]);
+                if number_of(scope) + 1 == SCOPES {
+                    class.pending = Default::default();
+                }
             }
             if releases {
                 class.published = Some(Published {
@@ -299,9 +314,17 @@ impl Threads {
         Some((know, published.scope))
     }
 
-    /// What a relaxed read of some threads saw.
+    /// What a relaxed read of some threads saw, whatever the scope of the fence after it.
     pub fn pend(&mut self, lanes: u32, news: &Knowledge) {
-        self.change(lanes, |class| class.pending.join(news));
+        self.pend_each(lanes, [Some(news); SCOPES]);
+    }
+
+    /// What a relaxed read of some threads saw, for fences of each scope.
+    pub fn pend_each(&mut self, lanes: u32, news: [Option<&Knowledge>; SCOPES]) {
+        self.change(lanes, |class| {
+            let known = class.pending.iter_mut().zip(news);
+            known.for_each(|(pending, news)| news.into_iter().for_each(|news| pending.join(news)));
+        });
     }
 }
 

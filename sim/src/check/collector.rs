@@ -4,7 +4,7 @@ use super::{Finding, Gravity, Kind, Place};
 use crate::collective;
 use crate::exec::LaunchError;
 use crate::isa::{Op, Program};
-use crate::memory::FaultKind;
+use crate::memory::{Fault, FaultKind};
 use crate::ptx::SourceLines;
 use crate::ranges::Ranges;
 use std::collections::BTreeMap;
@@ -34,6 +34,7 @@ impl Kind {
         Some(match kind {
             FaultKind::IllegalAddress => Kind::OutOfBounds,
             FaultKind::UseAfterFree => Kind::UseAfterFree,
+            FaultKind::StackOverflow => Kind::StackOverflow,
             FaultKind::MisalignedAddress => Kind::Misaligned,
             FaultKind::BarrierObject => Kind::BarrierObject,
             FaultKind::TransactionCount => Kind::TransactionCount,
@@ -140,7 +141,7 @@ impl Checks {
             block: error.place.map(|(block, _)| block),
             thread: error.place.map(|(_, thread)| thread),
         };
-        let finding = Finding::new(kind, error.fault.detail.clone(), remedy(kind), vec![place]);
+        let finding = Finding::new(kind, error.fault.detail.clone(), remedy(&error.fault), vec![place]);
         found.insert(key(kind, &finding.lines()), finding);
     }
 
@@ -157,7 +158,8 @@ impl Checks {
         for place in findings.iter_mut().flat_map(|finding| &mut finding.places) {
             place.source = source.place(place.ptx_line);
         }
-        findings.sort_by_key(|finding| finding.gravity);
+        // A read of what nothing wrote may only be early: the race or the wait that explains it comes first.
+        findings.sort_by_key(|finding| (finding.gravity, finding.kind == Kind::Uninitialised));
         findings
     }
 }
@@ -170,16 +172,26 @@ fn key(kind: Kind, lines: &[u32]) -> (Kind, Vec<u32>) {
     (if kind == Kind::MissingWait { Kind::Race } else { kind }, lines)
 }
 
-fn remedy(kind: Kind) -> &'static str {
-    match kind {
-        Kind::OutOfBounds => "keep the address inside the allocation, or guard the access with a predicate",
-        Kind::UseAfterFree => "free the buffer after the last launch that uses it",
-        Kind::Misaligned => "align the address to the size of the access, or use narrower accesses",
-        Kind::Deadlock => {
+fn remedy(fault: &Fault) -> &'static str {
+    fault.remedy.unwrap_or(match fault.kind {
+        FaultKind::IllegalAddress => "keep the address inside the allocation, or guard the access with a predicate",
+        FaultKind::UseAfterFree => "free the buffer after the last launch that uses it",
+        FaultKind::StackOverflow => "give the recursion an end, or keep less in the frame of each call",
+        FaultKind::MisalignedAddress => "align the address to the size of the access, or use narrower accesses",
+        FaultKind::BarrierObject => {
+            "initialise the mbarrier once with mbarrier.init, and let a barrier of the block stand between that and its first use"
+        }
+        FaultKind::TransactionCount => "expect and complete no more bytes in one phase than an mbarrier counts",
+        FaultKind::BarrierDivergence => "let all threads of the warp execute the same barrier together",
+        FaultKind::InvalidAddressSpace => "use an address of the state space that the instruction takes; cvta converts",
+        FaultKind::InvalidPc => "branch to a label, and call a function, of this module",
+        FaultKind::LaunchFailed => "the program stops itself here: look at the condition that leads to this line",
+        FaultKind::IllegalInstruction => "give the instruction operands that it takes, as the message says",
+        FaultKind::NotSupported => "run it on a GPU",
+        FaultKind::LaunchTimeout => {
             "let every thread that is waited for arrive, and raise the instruction limit only if the work is so long"
         }
-        _ => "see the message",
-    }
+    })
 }
 
 #[cfg(test)]

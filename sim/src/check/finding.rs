@@ -26,6 +26,8 @@ pub enum Kind {
     RowEnd,
     /// An access to a buffer that was freed.
     UseAfterFree,
+    /// A call that the thread's stack has no room for.
+    StackOverflow,
     /// Two accesses, one a write, that nothing orders.
     Race,
     /// Two accesses through different proxies that are ordered, but with no proxy fence between.
@@ -112,6 +114,7 @@ impl fmt::Display for Kind {
             Kind::Uninitialised => "uninitialised read",
             Kind::RowEnd => "write past the end of a row",
             Kind::UseAfterFree => "use after free",
+            Kind::StackOverflow => "stack overflow",
             Kind::Race => "race",
             Kind::MissingProxyFence => "missing proxy fence",
             Kind::MissingWait => "missing wait",

@@ -73,3 +73,4 @@ pub use race::{At, Memories, Memory};
 pub use registers::{Registers, Touch};
 pub use site::Actor;
 pub use state::{Setup, State, Who};
+pub(crate) use words::between;

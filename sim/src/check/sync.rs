@@ -1,5 +1,5 @@
 //! What passes knowledge on: barriers, mbarriers, and locations that strong operations release and acquire.
-use super::agents::Agent;
+use super::agents::{Agent, SCOPES, number_of};
 use super::clock::{Knowledge, Order};
 use super::race::{At, Memory};
 use super::state::{State, Who};
@@ -71,12 +71,16 @@ impl State {
             domains.into_iter().filter(move |d| d.0 <= scope)
         };
         if reads && let Some(held) = self.flags.0.get(&at) {
-            let own = domains.into_iter().find(|d| d.0 == strength.scope.min(Scope::Gpu));
-            let news = own.and_then(|d| held.get(&d)).cloned();
-            if let (Some(news), Some(threads)) = (news, self.threads_mut(who)) {
-                threads.pend(who.lanes, &news);
-                if strength.acquires {
-                    threads.acquire(who.lanes, &news);
+            // A fence acquires what was released to its scope; the read's own scope is the limit.
+            let widest = number_of(strength.scope);
+            let news: [Option<Knowledge>; SCOPES] =
+                std::array::from_fn(|scope| held.get(&domains[scope.min(widest)]).cloned());
+            if let Some(threads) = self.threads_mut(who)
+                && news.iter().any(Option::is_some)
+            {
+                threads.pend_each(who.lanes, news.each_ref().map(Option::as_ref));
+                if let (true, Some(news)) = (strength.acquires, &news[widest]) {
+                    threads.acquire(who.lanes, news);
                 }
             }
         }

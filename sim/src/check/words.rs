@@ -154,7 +154,7 @@ impl State {
     fn remedy(&self, kind: Kind, conflict: &Conflict, old: &Mark) -> String {
         let sites = &self.memories.sites;
         let (new, before) = (sites.get(conflict.new.site), sites.get(old.site));
-        let between = format!("between line {} and line {}", before.line, new.line);
+        let between = between(before.line, new.line);
         let numbering = self.setup.numbering();
         match kind {
             Kind::MissingProxyFence if new.actor == Actor::TensorMap => format!(
@@ -270,5 +270,13 @@ fn asynchronous(site: &Site) -> &'static str {
         Actor::Tensor => "the tensor copy",
         Actor::Product => "the wgmma",
         _ => "the operation",
+    }
+}
+
+/// Where something must stand that orders two lines, or a line with itself.
+pub fn between(before: u32, after: u32) -> String {
+    match before == after {
+        true => format!("between one execution of line {before} and the next"),
+        false => format!("between line {before} and line {after}"),
     }
 }

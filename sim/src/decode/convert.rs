@@ -6,7 +6,7 @@ use super::function::{FunctionDecoder, Operands, Result};
 use super::mixed::mixed;
 use super::modifiers::Modifiers;
 use super::types::Ty;
-use crate::isa::{LOCAL_WINDOW, Op, SHARED_WINDOW, Space, Value};
+use crate::isa::{LOCAL_WINDOW, Op, PARAM_BASE, SHARED_WINDOW, Value};
 use crate::number::soft::Soft;
 use crate::number::{BF16, E4M3, E5M2, F16, F32, F64, Format, NAN16, NAN32, Rounding, TF32, flush32, saturate32};
 use crate::ptx::Operand;
@@ -521,12 +521,14 @@ impl<'m> FunctionDecoder<'_, 'm> {
 
     fn address_conversion(&mut self, mods: &mut Modifiers<'m>, operands: &Operands<'m>) -> Result<()> {
         let to = mods.take("to");
-        let space = mods
+        // What is added to an address of the space to make it generic.
+        let window = mods
             .find(|p| {
                 Some(match p {
-                    "global" | "const" | "param" | "param::entry" => Space::Global,
-                    "shared" | "shared::cta" | "shared::cluster" => Space::Shared,
-                    "local" => Space::Local,
+                    "global" | "const" => 0,
+                    "param" | "param::entry" => self.param_block.wrapping_sub(PARAM_BASE),
+                    "shared" | "shared::cta" | "shared::cluster" => SHARED_WINDOW,
+                    "local" => LOCAL_WINDOW,
                     _ => return None,
                 })
             })
@@ -538,11 +540,6 @@ impl<'m> FunctionDecoder<'_, 'm> {
             _ => return Err("expected an address".to_owned()),
         };
         let d = self.destination(operands.get(0)?, ty)?;
-        let window = match space {
-            Space::Shared => SHARED_WINDOW,
-            Space::Local => LOCAL_WINDOW,
-            _ => 0,
-        };
         if window == 0 {
             self.copy(d, s);
         } else {

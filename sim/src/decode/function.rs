@@ -48,8 +48,10 @@ struct Scope<'m> {
 /// Where a variable is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// `.global`, `.const`, and kernel parameters.
+    /// `.global` and `.const`.
     Global,
+    /// Parameters of a kernel, at an address of their own in global memory.
+    Param,
     Shared,
     /// `.local`, and parameters of functions: an offset in the frame.
     Frame,
@@ -63,6 +65,8 @@ pub(crate) type Result<T> = std::result::Result<T, Failure>;
 pub(crate) struct FunctionDecoder<'s, 'm> {
     pub shared: &'s mut Shared<'m>,
     pub entry: bool,
+    /// Address of a kernel's parameters; those of functions are in the frame.
+    pub param_block: u64,
     scopes: Vec<Scope<'m>>,
     insts: Vec<Inst>,
     origins: Vec<(u32, u32)>,
@@ -90,6 +94,7 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
         let mut decoder = FunctionDecoder {
             shared,
             entry: function.entry,
+            param_block: if function.entry { layout.param_blocks[index] } else { 0 },
             scopes: vec![Scope::default()],
             insts: Vec::new(),
             origins: Vec::new(),
@@ -108,7 +113,7 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
             if function.entry {
                 let address = layout.param_blocks[index] + u64::from(place.offset);
                 let symbol = Symbol::Variable {
-                    space: Place::Global,
+                    space: Place::Param,
                     address,
                     bytes: place.bytes.into(),
                 };

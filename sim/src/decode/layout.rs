@@ -105,7 +105,7 @@ pub(crate) fn size_of(text: &str, variable: &Variable<'_>) -> Result<(Option<u64
 
 /// Gives every variable of a module its address and its initial bytes.
 pub fn lay_out<'m>(text: &str, module: &'m Module<'m>, memory: &mut GlobalMemory) -> Result<Layout<'m>, PtxError> {
-    let (functions, names) = function_table(module);
+    let (functions, names) = function_table(text, module)?;
     let mut layout = Layout {
         module,
         functions,

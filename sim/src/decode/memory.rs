@@ -3,7 +3,7 @@ use super::function::{FunctionDecoder, Operands, Place, Result};
 use super::modifiers::Modifiers;
 use super::types::Ty;
 use super::warp::scope;
-use crate::isa::{Access, Address, Atomic, AtomicOp, AtomicType, Base, Op, Scope, Space, Strength, Value};
+use crate::isa::{Access, Address, Atomic, AtomicOp, AtomicType, Base, Op, PARAM_BASE, Scope, Space, Strength, Value};
 use crate::ptx::Operand;
 use crate::transfer::Transfer;
 
@@ -31,17 +31,18 @@ impl<'m> FunctionDecoder<'_, 'm> {
 
     /// An address operand with the space that it is in.
     pub(super) fn addressed(&mut self, named: Named, operand: &Operand<'m>) -> Result<(Space, Address)> {
-        let (address, place) = self.address(operand)?;
+        let (mut address, place) = self.address(operand)?;
         let space = match (named, place) {
             (Named::Param, Some(Place::Frame)) => Space::Local,
             (Named::Param, Some(_)) => Space::Global,
-            (Named::Param, None) => {
-                if self.entry {
-                    Space::Global
-                } else {
-                    Space::Local
-                }
+            (Named::Param, None) if self.entry => {
+                address.offset = address
+                    .offset
+                    .wrapping_add_unsigned(self.param_block.wrapping_sub(PARAM_BASE));
+                Space::Global
             }
+            (Named::Param, None) => Space::Local,
+            (Named::Space(Space::Generic), Some(Place::Param)) => Space::Global,
             (Named::Space(Space::Generic), Some(Place::Frame)) => Space::Local,
             (Named::Space(Space::Generic), Some(Place::Shared)) => Space::Shared,
             (Named::Space(Space::Generic), Some(Place::Global)) => Space::Global,

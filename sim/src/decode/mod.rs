@@ -250,21 +250,35 @@ impl Lines {
     }
 }
 
-/// Functions of a module by name; a later definition replaces a declaration.
-pub(crate) fn function_table<'m>(module: &'m Module<'m>) -> (Vec<&'m Function<'m>>, BTreeMap<&'m str, usize>) {
+/// Functions of a module by name.
+pub(crate) type FunctionTable<'m> = (Vec<&'m Function<'m>>, BTreeMap<&'m str, usize>);
+
+/// Functions of a module by name; a definition replaces declarations.
+///
+/// Errors: two definitions of one name.
+pub(crate) fn function_table<'m>(text: &str, module: &'m Module<'m>) -> Result<FunctionTable<'m>, PtxError> {
     let mut functions: Vec<&Function<'_>> = Vec::new();
     let mut names = BTreeMap::new();
     for item in &module.items {
-        if let Item::Function(function) = item {
-            match names.get(function.name) {
-                Some(&index) if function.body.is_some() => functions[index] = function,
-                Some(_) => {}
-                None => {
-                    names.insert(function.name, functions.len());
-                    functions.push(function);
-                }
-            }
+        let Item::Function(function) = item else { continue };
+        let Some(&index) = names.get(function.name) else {
+            names.insert(function.name, functions.len());
+            functions.push(function);
+            continue;
+        };
+        if function.body.is_none() {
+            continue;
         }
+        let earlier: &Function<'_> = functions[index];
+        if earlier.body.is_some() {
+            let line = Lines::new(text).line(earlier.at);
+            let message = format!(
+                "`{}` is defined a second time, first at line {line}; give one of them another name, or remove it",
+                function.name
+            );
+            return Err(PtxError::new(text, function.at, message));
+        }
+        functions[index] = function;
     }
-    (functions, names)
+    Ok((functions, names))
 }

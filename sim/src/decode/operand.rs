@@ -1,7 +1,7 @@
 //! Operands: registers, constants, addresses.
 use super::function::{FunctionDecoder, Place, Result, Symbol};
 use super::types::{Class, Ty};
-use crate::isa::{Address, Base, Clock, FUNCTION_BASE, Op, Predicate, Slot, Special, Value, words};
+use crate::isa::{Address, Base, Clock, FUNCTION_BASE, Op, PARAM_BASE, Predicate, Slot, Special, Value, words};
 use crate::ptx::{Expr, Operand};
 use std::borrow::Cow;
 
@@ -128,6 +128,15 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 let value = self.temporary(bits);
                 self.emit(Op::FrameAddress(value, (address as i64).wrapping_add(offset)));
                 Ok(value)
+            }
+            Some(Symbol::Variable {
+                space: Place::Param,
+                address,
+                ..
+            }) => {
+                // An address of the `.param` space: small, and of no use as a generic one.
+                let inside = address.wrapping_sub(self.param_block).wrapping_add_signed(offset);
+                Ok(self.constant(u128::from(PARAM_BASE.wrapping_add(inside) & mask(bits)), bits))
             }
             Some(Symbol::Variable { address, .. }) => {
                 Ok(self.constant(u128::from(address.wrapping_add_signed(offset) & mask(bits)), bits))

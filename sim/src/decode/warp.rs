@@ -3,7 +3,7 @@ use super::function::{FunctionDecoder, Operands, Result};
 use super::modifiers::Modifiers;
 use super::types::Ty;
 use crate::collective::{Collective, Kind, Redux, Shuffle, Vote};
-use crate::isa::{Barrier, BarrierReduction, Fence, Op, Predicate, Scope, Strength, Value};
+use crate::isa::{Barrier, BarrierReduction, ClusterStep, Fence, Op, Predicate, Scope, Strength, Value};
 use crate::ptx::Operand;
 
 /// `fence` and `membar`, whose mnemonic does not tell them apart here.
@@ -223,11 +223,12 @@ impl<'m> FunctionDecoder<'_, 'm> {
         }
         if mods.take("cluster") {
             let ordered = !mods.take("relaxed");
-            mods.ignore(&["acquire", "release", "aligned"]);
+            mods.ignore(&["acquire", "release"]);
             operands.count(0, 0)?;
+            let step = ClusterStep { ordered, aligned };
             let op = match mods.one_of(&["arrive", "wait"]) {
-                Some("arrive") => Op::ClusterArrive(ordered),
-                Some(_) => Op::ClusterWait(ordered),
+                Some("arrive") => Op::ClusterArrive(step),
+                Some(_) => Op::ClusterWait(step),
                 None => return Err("`.arrive` or `.wait` is missing".to_owned()),
             };
             self.emit(op);

@@ -5,7 +5,7 @@ use super::stuck::lane_list;
 use super::warp::{Flow, Warp, lanes};
 use crate::check::progress::at;
 use crate::check::{Checks, Finding, Kind, Place};
-use crate::isa::{Barrier, BarrierReduction, LANES};
+use crate::isa::{Barrier, BarrierReduction, ClusterStep, LANES};
 use crate::memory::{Fault, FaultKind};
 use std::collections::BTreeMap;
 
@@ -67,6 +67,10 @@ impl NamedBarrier {
     }
 }
 
+/// Remedy where a warp comes to a barrier in parts.
+const UNDIVIDED: &str = "let all lanes of the warp execute the same barrier, outside of branches and predicates that part \
+                         them, or use the barrier without .aligned";
+
 /// A warp that came to a barrier in parts though it needs the whole.
 struct Parted {
     warp: usize,
@@ -127,9 +131,10 @@ fn report_parted(
         };
         checks.report(Finding::new(
             Kind::BarrierDivergence,
-            format!("barrier {id} needs all lanes of warp {warp} at one instruction, found {found}; the result is undefined"),
-            "let all lanes of the warp execute the same barrier, outside of branches that part them, or use barrier.sync \
-             without .aligned",
+            format!(
+                "barrier {id} needs all lanes of warp {warp} at one instruction, found {found}; the result is undefined"
+            ),
+            UNDIVIDED,
             places,
         ));
     }
@@ -156,18 +161,25 @@ impl Warp {
             }
         }
         if id > 15 {
-            return Err(Fault::new(
+            let fault = Fault::new(
                 FaultKind::IllegalInstruction,
                 format!("barrier {id}; a block has 0 to 15"),
-            ));
+            );
+            return Err(fault.with_remedy("name a barrier from 0 to 15, or wait at an mbarrier in shared memory"));
         }
         if let Some(threads) = threads
             && (threads == 0 || threads % LANES as u64 != 0)
         {
-            return Err(Fault::new(
+            let fault = Fault::new(
                 FaultKind::IllegalInstruction,
                 format!("{threads} threads at barrier {id}; the number must be a positive multiple of 32"),
+            );
+            return Err(fault.with_remedy(
+                "count whole warps: 32 threads for each warp that arrives, even where some of its threads have exited",
             ));
+        }
+        if barrier.aligned {
+            self.judge_guard(cx, &format!("barrier {id}"), active);
         }
         let predicate = barrier.reduction.map(|(_, p, _)| holds(regs, pool, p));
         let alive_here = self.alive;
@@ -259,6 +271,33 @@ impl Warp {
         Ok(self.released(done, active))
     }
 
+    /// Looks at an instruction that all lanes of a warp must execute, where checks are on: a predicate may not leave some
+    /// of those out that are there. Those that a branch took elsewhere are judged when the phase is over, since they may
+    /// have exited by then.
+    fn judge_guard(&self, cx: &Context<'_, '_>, name: &str, active: u32) {
+        let passed = self.mask & !active;
+        let Some(checks) = cx.grid.checks.as_ref().filter(|_| passed != 0) else {
+            return;
+        };
+        let (warp, line) = (self.number(), self.here(cx.grid.program));
+        let (came, passed) = (lane_list(active), lane_list(passed));
+        let what = format!("{came} of warp {warp} are at {name}, {passed} pass it by: their predicate is false");
+        let mut place = at(line, &what);
+        place.block = Some(cx.cluster.blocks[cx.block].index);
+        place.thread = self
+            .identity
+            .as_ref()
+            .map(|i| i.tid[active.trailing_zeros() as usize % LANES]);
+        checks.report(Finding::new(
+            Kind::BarrierDivergence,
+            format!(
+                "{name} needs all lanes of warp {warp} at one instruction, found {came} alone; the result is undefined"
+            ),
+            UNDIVIDED,
+            vec![place],
+        ));
+    }
+
     /// Looks at the arrivals of a phase of barrier `id` that is over, where checks are on.
     fn judge(&self, cx: &Context<'_, '_>, id: usize, over: Option<Vec<Arrival>>) {
         let (Some(checks), Some(arrivals)) = (&cx.grid.checks, over) else {
@@ -292,9 +331,12 @@ impl Warp {
     pub(super) fn cluster_arrive(
         &mut self,
         cx: &mut Context<'_, '_>,
-        releases: bool,
+        step: ClusterStep,
         active: u32,
     ) -> Result<Flow, Fault> {
+        if step.aligned {
+            self.judge_guard(cx, "the barrier of the cluster", active);
+        }
         if active & self.at_cluster != 0 {
             return Err(Fault::new(
                 FaultKind::IllegalInstruction,
@@ -311,7 +353,7 @@ impl Warp {
         let generation = barrier.generation;
         cx.cluster.effects += 1;
         cx.check(|state, block| {
-            state.arrive_cluster(self.who(block, active), releases);
+            state.arrive_cluster(self.who(block, active), step.ordered);
             state.settle_cluster(block, generation);
         });
         Ok(Flow::Next)
@@ -321,9 +363,12 @@ impl Warp {
     pub(super) fn cluster_wait(
         &mut self,
         cx: &mut Context<'_, '_>,
-        acquires: bool,
+        step: ClusterStep,
         active: u32,
     ) -> Result<Flow, Fault> {
+        if step.aligned {
+            self.judge_guard(cx, "the barrier of the cluster", active);
+        }
         if active & !self.at_cluster != 0 {
             return Err(Fault::new(
                 FaultKind::IllegalInstruction,
@@ -337,7 +382,7 @@ impl Warp {
         self.at_cluster &= !done;
         if done != 0 {
             let generation = self.cluster_generation[done.trailing_zeros() as usize];
-            cx.check(|state, block| state.leave_cluster(self.who(block, done), acquires, generation));
+            cx.check(|state, block| state.leave_cluster(self.who(block, done), step.ordered, generation));
         }
         Ok(self.released(done, active))
     }

@@ -1,9 +1,12 @@
 //! Calls and returns: a frame for each set of lanes that calls together, arguments and results copied by value.
 use super::Context;
 use super::registers::{lane, set_lane};
-use super::warp::{Flow, NO_FRAME, STACK_BYTES, Warp, lanes, stack_fault};
+use super::warp::{Flow, NO_FRAME, STACK_BYTES, Warp, lanes};
 use crate::isa::{Argument, Call, Callee, FUNCTION_BASE, Formal, Op, Program};
 use crate::memory::{Fault, FaultKind};
+
+/// Calls in a row whose frames are empty that a thread's stack has room for: each keeps a return address.
+const MOST_CALLS: u32 = 20_000;
 
 impl Warp {
     /// `call`: a new frame for the lanes that call the same function.
@@ -57,8 +60,10 @@ impl Warp {
             .max()
             .unwrap_or(0)
             .next_multiple_of(16);
-        if base.saturating_add(code.local_bytes) > STACK_BYTES || self.frames[self.current as usize].depth > 20_000 {
-            return Err(stack_fault(u64::from(base) + u64::from(code.local_bytes)));
+        let depth = self.frames[self.current as usize].depth + 1;
+        let needed = u64::from(base) + u64::from(code.local_bytes);
+        if needed > u64::from(STACK_BYTES) || depth > MOST_CALLS {
+            return Err(self.overflow(program, &code.name, depth, needed));
         }
         let caller = self.current;
         let caller_base = self.frames[caller as usize].local_base;
@@ -86,6 +91,27 @@ impl Warp {
             self.stack_top[l] = base + code.local_bytes;
         }
         Ok(Flow::Split)
+    }
+
+    /// The fault of a call of `name` that would be the `depth`th in a row and needs so many bytes of stack with all before.
+    fn overflow(&self, program: &Program, name: &str, depth: u32, needed: u64) -> Fault {
+        let mut again = 0;
+        let mut frame = self.current;
+        while let Some(inner) = self.frames.get(frame as usize) {
+            let code = program.functions[inner.function as usize].as_ref();
+            again += u32::from(code.is_some_and(|code| code.name == name));
+            frame = inner.parent;
+        }
+        let recursion = match again {
+            0 => String::new(),
+            again => format!(", {again} of them of `{name}` itself: the recursion may have no end"),
+        };
+        let room = match needed > u64::from(STACK_BYTES) {
+            true => format!("the stack needs {needed} bytes then, a thread has {STACK_BYTES}"),
+            false => format!("a return address for each is more than the stack of a thread holds, {STACK_BYTES} bytes"),
+        };
+        let detail = format!("stack overflow: `{name}` is called at a depth of {depth} calls{recursion}; {room}");
+        Fault::new(FaultKind::StackOverflow, detail)
     }
 
     /// Copies one value between frames of a lane.

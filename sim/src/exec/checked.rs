@@ -7,7 +7,9 @@ use super::memory::resolve;
 use super::registers::{lane, lane_high};
 use super::warp::{Warp, lanes};
 use super::{Block, Cluster, Context, Grid};
-use crate::check::{At, Finding, Finish, Gravity, Kind, Memory, Order, Piece, Place, State, Step, Touch, Who, merge};
+use crate::check::{
+    At, Finding, Finish, Gravity, Kind, Memory, Order, Piece, Place, State, Step, Touch, Who, between, merge,
+};
 use crate::collective::{self, WarpgroupProduct};
 use crate::isa::{
     Access, Address, Argument, Atomic, Call, Code, Fence, Formal, Inst, LANES, Op, RANK_SHIFT, Space, Strength, W64,
@@ -472,7 +474,7 @@ impl Warp {
             block: Some(cx.cluster.blocks[cx.block].index),
             thread: self.identity.as_ref().map(|i| i.tid[0]),
         };
-        let wait = format!("put wgmma.commit_group and wgmma.wait_group 0 between line {other} and line {line}");
+        let wait = format!("put wgmma.commit_group and wgmma.wait_group 0 {}", between(other, line));
         let (message, remedy, there) = match touch {
             Touch::Sums(_) => (
                 format!("line {line} {verb} a register that the wgmma at line {other} still accumulates into"),
@@ -488,7 +490,7 @@ impl Warp {
                 format!(
                     "the wgmma at line {line} takes a register that line {other} wrote, with no wgmma.fence between"
                 ),
-                format!("put wgmma.fence.sync.aligned between line {other} and line {line}"),
+                format!("put wgmma.fence.sync.aligned {}", between(other, line)),
                 "writes the register",
             ),
         };

@@ -12,7 +12,8 @@ use crate::isa::{LANES, Program};
 use crate::mbarrier::Barrier;
 use crate::memory::{Bytes, Fault};
 use crate::profile::{Collector, Recorder};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::atomic::Ordering;
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Multiprocessors of the simulated device.
@@ -87,6 +88,10 @@ struct Queue {
     waiting: VecDeque<Cluster>,
     /// Clusters that have begun and not ended.
     resident: u64,
+    /// An epoch, and the clusters that repeat themselves in it.
+    spinning: (u64, BTreeSet<[u32; 3]>),
+    /// Whether all of them do and no other can begin.
+    spins: bool,
     error: Option<LaunchError>,
 }
 
@@ -107,6 +112,8 @@ pub fn run(grid: &Grid<'_>) -> Result<(), LaunchError> {
         next: 0,
         waiting: VecDeque::new(),
         resident: 0,
+        spinning: (0, BTreeSet::new()),
+        spins: false,
         error: None,
     });
     let wake = Condvar::new();
@@ -121,7 +128,7 @@ pub fn run(grid: &Grid<'_>) -> Result<(), LaunchError> {
         loop {
             let mut state = queue.lock().unwrap_or_else(PoisonError::into_inner);
             let mut cluster = loop {
-                if state.error.is_some() {
+                if state.error.is_some() || state.spins {
                     return record(grid, collector);
                 }
                 // New clusters first, so that those that wait for each other all begin.
@@ -155,9 +162,16 @@ pub fn run(grid: &Grid<'_>) -> Result<(), LaunchError> {
             match result {
                 Ok(true) => {
                     state.resident -= 1;
+                    grid.cluster_ended();
                     grid.progress.add_blocks(count(&shape.cluster));
                 }
-                Ok(false) => state.waiting.push_back(cluster),
+                Ok(false) => {
+                    let full = state.next >= clusters || state.resident >= most.max(1);
+                    let all = state.note_spin(&cluster) == state.resident;
+                    let epoch = grid.epoch.load(Ordering::Acquire);
+                    state.spins |= full && all && state.spinning.0 == epoch;
+                    state.waiting.push_back(cluster);
+                }
                 Err(error) => {
                     state.error.get_or_insert(error);
                 }
@@ -175,9 +189,56 @@ pub fn run(grid: &Grid<'_>) -> Result<(), LaunchError> {
             }
         });
     }
-    match queue.into_inner().unwrap_or_else(PoisonError::into_inner).error {
-        Some(error) => Err(error),
-        None => Ok(()),
+    let queue = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let first = queue.waiting.iter().min_by_key(|cluster| launch_order(cluster.index));
+    match (queue.error, first.filter(|_| queue.spins)) {
+        (Some(error), _) => Err(error),
+        (None, Some(cluster)) => {
+            let rest = (clusters - queue.next.min(clusters)) * count(&shape.cluster);
+            Err(stuck(
+                grid,
+                cluster,
+                &livelock(rest, queue.resident * count(&shape.cluster)),
+                true,
+            ))
+        }
+        (None, None) => Ok(()),
+    }
+}
+
+/// Order of the launch: x first.
+fn launch_order([x, y, z]: [u32; 3]) -> [u32; 3] {
+    [z, y, x]
+}
+
+/// Head of the message of a grid in which all threads spin or wait; `absent` blocks have not begun.
+fn livelock(absent: u64, resident: u64) -> String {
+    let mut text =
+        "livelock: every thread of the grid waits or repeats itself, and nobody is left to change what it reads"
+            .to_owned();
+    if absent > 0 {
+        text += &format!(
+            "; {} not begun, since {resident} are as many as the device holds at once: blocks that wait for each other must all fit",
+            if absent == 1 {
+                "1 block has".to_owned()
+            } else {
+                format!("{absent} blocks have")
+            }
+        );
+    }
+    text
+}
+
+impl Queue {
+    /// Takes note of what a cluster's slice ended with; how many repeat themselves in the latest epoch.
+    fn note_spin(&mut self, cluster: &Cluster) -> u64 {
+        if let Some(epoch) = cluster.spins_in() {
+            if self.spinning.0 != epoch {
+                self.spinning = (epoch, BTreeSet::new());
+            }
+            self.spinning.1.insert(cluster.index);
+        }
+        self.spinning.1.len() as u64
     }
 }
 
@@ -220,6 +281,7 @@ fn new_cluster(grid: &Grid<'_>, index: u64) -> Cluster {
         pending: Vec::new(),
         awaited: Vec::new(),
         profile: (index == 0).then(|| first_collector(grid)).flatten(),
+        spin: None,
     };
     for rank in 0..size {
         let inside = position(rank.into(), shape.cluster);
@@ -265,6 +327,7 @@ fn new_cluster(grid: &Grid<'_>, index: u64) -> Cluster {
 /// Runs a cluster for a while; true when it has ended.
 fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError> {
     let (mut total, mut fruitless) = (0, 0);
+    cluster.watch(grid);
     loop {
         let effects = cluster.effects;
         let (mut progress, mut alive, mut timed, mut quiet) = (0, false, false, true);
@@ -342,6 +405,9 @@ fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError
         } else if timed && cluster.quiet_rounds > 0 && cluster.quiet_rounds.is_multiple_of(IDLE_ROUNDS.into()) {
             // Some wait, others test: those that wait may give up as well.
             cluster.timeouts = true;
+        }
+        if cluster.spin.is_some() && cluster.look_for_repetition(grid, timed) {
+            return Ok(false);
         }
         if total >= SLICE || fruitless >= FRUITLESS_ROUNDS {
             return Ok(false);

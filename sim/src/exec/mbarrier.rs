@@ -62,7 +62,18 @@ fn refused(shared: &ClusterShared<'_>, addr: u64, error: BarrierError) -> Fault 
         BarrierError::Transactions(_) => FaultKind::TransactionCount,
         _ => FaultKind::BarrierObject,
     };
-    Fault::new(kind, format!("mbarrier at shared address {addr:#x}: {error}{known}"))
+    let remedy = match error {
+        BarrierError::NotInitialised => {
+            "initialise it once with mbarrier.init, and put a barrier of the block between that and the first use"
+        }
+        BarrierError::Count(_) => "give mbarrier.init the number of arrivals of each phase",
+        BarrierError::TooManyArrivals { .. } => {
+            "raise the count of mbarrier.init, or let each thread that counts arrive once a phase"
+        }
+        BarrierError::Transactions(_) => "expect and complete fewer bytes in one phase, in several copies and phases",
+        BarrierError::Completes => "use mbarrier.arrive without .noComplete for the last arrival of a phase",
+    };
+    Fault::new(kind, format!("mbarrier at shared address {addr:#x}: {error}{known}")).with_remedy(remedy)
 }
 
 pub(super) fn complete(shared: &ClusterShared<'_>, addr: u64, bytes: u64) -> Result<(), Fault> {

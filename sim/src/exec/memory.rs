@@ -3,6 +3,7 @@ use super::Context;
 use super::atomic;
 use super::registers::{get32, get64, lane, lane_high, put_mask, set_lane, set_lane_high};
 use super::shared::ClusterShared;
+use super::spin::Look;
 use super::warp::{STACK_BYTES, Warp, lanes, stack_fault};
 use crate::isa::{
     Access, Address, Atomic, Base, LANES, LOCAL_WINDOW, RANK_SHIFT, SHARED_WINDOW, Slot, Space, Value, W64,
@@ -129,7 +130,7 @@ impl Warp {
             self.check_access(cx, access, &addresses, active, false);
         }
         if self.load_together(cx, access, &addresses, active) {
-            return Ok(());
+            return Ok(self.trace(cx, access, &addresses, active));
         }
         let size = usize::from(access.bytes);
         let total = size * access.values.len();
@@ -172,7 +173,24 @@ impl Warp {
                 }
             }
         }
+        self.trace(cx, access, &addresses, active);
         Ok(())
+    }
+
+    /// What a store writes for a lane, and its bytes.
+    pub(super) fn stored(&self, pool: &[u64], access: &Access, l: usize) -> ([u8; MOST], usize) {
+        let size = usize::from(access.bytes);
+        let mut buffer = [0u8; MOST];
+        let regs = &self.frame().regs;
+        for (i, value) in access.values.iter().enumerate() {
+            let word = lane(regs, pool, *value, l).to_le_bytes();
+            buffer[i * size..i * size + size.min(8)].copy_from_slice(&word[..size.min(8)]);
+            if size == 16 {
+                let high = lane_high(regs, pool, *value, l).to_le_bytes();
+                buffer[i * size + 8..i * size + 16].copy_from_slice(&high);
+            }
+        }
+        (buffer, size * access.values.len())
     }
 
     /// `st`
@@ -182,26 +200,17 @@ impl Warp {
         if cx.grid.checks.is_some() {
             self.check_access(cx, access, &addresses, active, true);
         }
+        if cx.cluster.spin.is_some() && self.store_is_harmless(cx, access, &addresses, active) {
+            cx.cluster.spin.iter_mut().for_each(|spin| spin.harmless());
+        }
         if self.store_together(cx, access, &addresses, active) {
             return Ok(());
         }
-        let size = usize::from(access.bytes);
-        let total = size * access.values.len();
-        let pool = &cx.grid.program.pool;
         for l in lanes(active) {
             self.lane = l;
             let (space, addr) = resolve(access.space, addresses[l]);
+            let (buffer, total) = self.stored(&cx.grid.program.pool, access, l);
             aligned(addr, total as u64)?;
-            let mut buffer = [0u8; MOST];
-            let regs = &self.frame().regs;
-            for (i, value) in access.values.iter().enumerate() {
-                let word = lane(regs, pool, *value, l).to_le_bytes();
-                buffer[i * size..i * size + size.min(8)].copy_from_slice(&word[..size.min(8)]);
-                if size == 16 {
-                    let high = lane_high(regs, pool, *value, l).to_le_bytes();
-                    buffer[i * size + 8..i * size + 16].copy_from_slice(&high);
-                }
-            }
             match space {
                 Space::Shared => {
                     let shared = ClusterShared {
@@ -223,6 +232,9 @@ impl Warp {
         let addresses = self.addresses(cx, &a.address, a.space);
         let size = atomic::bytes(a.ty);
         let pool = &cx.grid.program.pool;
+        let mut changes = false;
+        let mut looks = Vec::new();
+        let traces = cx.cluster.spin.as_ref().is_some_and(|spin| spin.traces());
         cx.cluster.effects += 1;
         if cx.grid.checks.is_some() {
             self.check_atomic(cx, a, &addresses, active);
@@ -238,10 +250,14 @@ impl Warp {
                     let wide =
                         |v: Value| u128::from(lane(regs, pool, v, l)) | u128::from(lane_high(regs, pool, v, l)) << 64;
                     let (operand, swap) = (wide(*operand), a.swap.map(wide));
-                    let mut f = |old: u128| match swap {
-                        Some(swap) if old == operand => swap,
-                        Some(_) => old,
-                        None => operand,
+                    let mut f = |old: u128| {
+                        let new = match swap {
+                            Some(swap) if old == operand => swap,
+                            Some(_) => old,
+                            None => operand,
+                        };
+                        changes |= new != old;
+                        new
                     };
                     let old = match space {
                         Space::Global => cx.grid.memory.update_wide(addr, &mut f)?,
@@ -263,10 +279,12 @@ impl Warp {
                 let global = space == Space::Global;
                 let mut undefined = false;
                 let mut f = |old: u64| {
-                    atomic::apply(a.op, a.ty, global, old, operand_low, swap).unwrap_or_else(|| {
+                    let new = atomic::apply(a.op, a.ty, global, old, operand_low, swap).unwrap_or_else(|| {
                         undefined = true;
                         old
-                    })
+                    });
+                    changes |= (new ^ old) << (64 - 8 * size) != 0;
+                    new
                 };
                 let old = match space {
                     Space::Shared => {
@@ -293,6 +311,29 @@ impl Warp {
                 if let Some(d) = a.old.get(i) {
                     set_lane(&mut self.frame_mut().regs, *d, l, old);
                 }
+                if traces {
+                    looks.push((l, (space, addr), old));
+                }
+            }
+        }
+        if let Some(spin) = &mut cx.cluster.spin {
+            if !changes {
+                spin.harmless();
+            }
+            let (line, at) = (self.here(cx.grid.program), (cx.block, self.number()));
+            for (l, (space, address), value) in looks {
+                let bytes = size as u8;
+                spin.look(
+                    at,
+                    l,
+                    Look {
+                        line,
+                        space,
+                        address,
+                        bytes,
+                        value,
+                    },
+                );
             }
         }
         Ok(())

@@ -20,6 +20,7 @@ mod pool;
 mod print;
 mod registers;
 mod shared;
+mod spin;
 mod stuck;
 mod transfer;
 mod warp;
@@ -39,6 +40,7 @@ use asynchronous::Pending;
 use barrier::NamedBarrier;
 use pool::RegisterPool;
 use shared::SharedMemory;
+use spin::Spin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use warp::Warp;
@@ -56,6 +58,10 @@ pub struct Grid<'a> {
     pub shape: LaunchShape,
     /// Warp instructions that may still be executed.
     pub budget: AtomicU64,
+    /// What was left of the budget when a cluster last ended.
+    pub left_at_end: AtomicU64,
+    /// Counts changes that clusters made which are watched for loops without an end.
+    pub epoch: AtomicU64,
     /// What the kernel printed.
     pub output: Mutex<String>,
     /// Checks of the launch, where they are on.
@@ -151,6 +157,8 @@ pub struct Cluster {
     awaited: Vec<u64>,
     /// Counts what the instructions cost, where that is asked for.
     profile: Option<Box<Collector>>,
+    /// Whether it only repeats itself, where that is looked for.
+    spin: Option<Box<Spin>>,
 }
 
 /// What a warp executes in.

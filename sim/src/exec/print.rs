@@ -20,6 +20,9 @@ impl Warp {
             let format = self.string(cx, l, format)?;
             let (text, count) = self.format(cx, l, &format, arguments)?;
             cx.grid.print(&text);
+            if let Some(spin) = &mut cx.cluster.spin {
+                spin.changes();
+            }
             match print.result {
                 Some(Argument::Memory(offset, _)) => {
                     let at = (self.frame_base(l) + offset) as usize;

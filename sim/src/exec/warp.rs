@@ -75,8 +75,8 @@ pub struct Warp {
     pub free: Vec<u32>,
     pub pc: [u32; LANES],
     pub frame_of: [u32; LANES],
-    last_run: [u64; LANES],
-    clock: u64,
+    pub(super) last_run: [u64; LANES],
+    pub(super) clock: u64,
     /// Instructions executed while other lanes could have run, and those still to execute in turns.
     passed_over: u64,
     fair: u64,
@@ -339,6 +339,10 @@ impl Warp {
         let start = self.executed;
         self.stalled = 0;
         self.timed = false;
+        if cx.cluster.spin.is_some() {
+            // The turns of groups must not outlast a round, or states would hardly ever come again.
+            (self.passed_over, self.fair) = (0, PATIENCE);
+        }
         while self.executed - start < quantum && self.pick(self.fair > 0) {
             let function = self.frame().function;
             let Some(code) = &program.functions[function as usize] else {
@@ -490,8 +494,8 @@ impl Warp {
                 return Ok(Flow::Split);
             }
             Op::Barrier(barrier) => return self.barrier(cx, barrier, active),
-            Op::ClusterArrive(releases) => return self.cluster_arrive(cx, *releases, active),
-            Op::ClusterWait(acquires) => return self.cluster_wait(cx, *acquires, active),
+            Op::ClusterArrive(step) => return self.cluster_arrive(cx, *step, active),
+            Op::ClusterWait(step) => return self.cluster_wait(cx, *step, active),
             Op::Fence(fence) => self.check_fence(cx, *fence, active),
             Op::Collective(collective) => return self.collective(cx, collective, active),
             Op::Transfer(transfer) => return self.transfer(cx, transfer, active),
@@ -507,6 +511,9 @@ impl Warp {
             }
             Op::Clock(d, clock) => {
                 cx.cluster.looks = true;
+                if let Some(spin) = &mut cx.cluster.spin {
+                    spin.changes();
+                }
                 let value = match clock {
                     Clock::Low | Clock::Full => self.executed,
                     Clock::High => self.executed >> 32,
@@ -588,7 +595,7 @@ fn is_look(program: &Program, access: &Access) -> bool {
 /// The fault of a stack that is too deep.
 pub fn stack_fault(bytes: u64) -> Fault {
     Fault::new(
-        FaultKind::IllegalAddress,
-        format!("the thread's stack needs {bytes} bytes, it has {STACK_BYTES}; the recursion may have no end"),
+        FaultKind::StackOverflow,
+        format!("stack overflow: the thread's stack needs {bytes} bytes, it has {STACK_BYTES}"),
     )
 }

@@ -10,6 +10,7 @@
 //! Threads that wait at one instruction for one thing are a group. The group whose state shows the mistake comes first; the
 //! launch's error is at its line.
 mod mbarrier;
+mod spin;
 
 use super::launch::LaunchError;
 use super::warp::{Warp, lanes};
@@ -39,6 +40,8 @@ enum Reason {
     Warpgroup { rank: usize, first_warp: usize },
     /// Registers of the block's pool.
     Registers { rank: usize, wanted: u32 },
+    /// Memory to change, which it reads in a loop.
+    Spins,
     /// Nothing.
     Runs,
 }
@@ -79,6 +82,11 @@ pub(super) fn stuck(grid: &Grid<'_>, cluster: &Cluster, what: &str, running: boo
         .iter()
         .map(|(key, threads)| (key, threads, view.tell(key.1, threads)))
         .collect();
+    if groups.iter().any(|(key, ..)| key.1 == Reason::Spins) {
+        // Whoever waits does so for those that spin.
+        let waits = groups.iter_mut().filter(|(key, ..)| key.1 != Reason::Spins);
+        waits.for_each(|(_, _, told)| told.doubt += 1);
+    }
     groups.sort_by_key(|(key, _, told)| (told.doubt, key.1 == Reason::Runs, key.0));
     // Where the state shows a mistake, the others wait because of it.
     let least = groups.first().map_or(0, |(_, _, told)| told.doubt);
@@ -91,6 +99,8 @@ pub(super) fn stuck(grid: &Grid<'_>, cluster: &Cluster, what: &str, running: boo
         let verb = match (*reason, running, one) {
             (Reason::Runs, true, true) => "is",
             (Reason::Runs, true, false) => "are",
+            (Reason::Spins, _, true) => "spins forever",
+            (Reason::Spins, _, false) => "spin forever",
             (_, _, true) => "waits",
             (_, _, false) => "wait",
         };
@@ -125,7 +135,8 @@ pub(super) fn stuck(grid: &Grid<'_>, cluster: &Cluster, what: &str, running: boo
             };
             checks.report(Finding::new(*kind, message.clone(), remedy.clone(), places));
         }
-        let message = format!("{}: {}", what.trim_start_matches("deadlock: "), first.what);
+        let head = what.split_once("lock: ").map_or(what, |(_, rest)| rest);
+        let message = format!("{head}: {}", first.what);
         checks.report(Finding::new(Kind::Deadlock, message, remedy, places.clone()));
     }
     LaunchError {
@@ -332,6 +343,7 @@ impl<'a> View<'a> {
                 Told::sure(text, remedy, (Kind::BarrierDivergence, mistake, Vec::new()))
             }
             Reason::Registers { rank, wanted } => self.tell_registers(rank, wanted),
+            Reason::Spins => self.tell_spin(threads),
             Reason::Runs => Told {
                 text: String::new(),
                 remedies: Vec::new(),
@@ -461,5 +473,11 @@ fn reason(grid: &Grid<'_>, cluster: &Cluster, rank: usize, warp: &Warp, l: usize
         },
         _ => Reason::Runs,
     };
-    (line, reason)
+    match (&cluster.spin, reason) {
+        (Some(spin), Reason::Runs) if spin.is_proven() => {
+            let first = spin.looks(rank, number, l).next();
+            (first.map_or(line, |look| look.line), Reason::Spins)
+        }
+        _ => (line, reason),
+    }
 }

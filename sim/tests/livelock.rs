@@ -1,0 +1,165 @@
+//! Loops that nobody is left to end: what is said of them, and that loops which end are left alone.
+use girih_core::device::{Device, DeviceError, Launch};
+use girih_sim::Simulator;
+use girih_sim::check::{Finding, Kind};
+
+/// The error of a kernel over 4 KiB of zeros at `%in`, what the checks say, and the first word afterwards. `%r1` is shared
+/// memory, `%p1` holds in thread 0 of a block, `%p2` in block 0.
+fn run_with(checks: bool, body: &str, grid: u32, threads: u32) -> (Option<DeviceError>, Vec<Finding>, u32) {
+    let text = format!(
+        ".version 8.6\n.target sm_90a\n.address_size 64\n.shared .align 128 .b8 s[4096];\n\
+         .visible .entry k(.param .u64 in) {{\n\
+         .reg .pred %p<8>; .reg .b32 %r<16>; .reg .b64 %d<8>; .reg .b64 %in; .reg .b32 %t;\n\
+         ld.param.u64 %in, [in]; mov.u32 %t, %tid.x; mov.u32 %r1, s; mov.u32 %r2, %ctaid.x;\n\
+         setp.eq.u32 %p1, %t, 0; setp.eq.u32 %p2, %r2, 0;\n{body}\nret;\n}}\n"
+    );
+    let mut simulator = Simulator::new();
+    simulator.set_instruction_limit(2_000_000_000);
+    simulator.set_checks(checks);
+    let module = simulator.load(&text).unwrap_or_else(|e| panic!("{e}"));
+    let memory = simulator.allocate(4096).expect("memory");
+    simulator.write(memory, 0, &[0; 4096]).expect("memory");
+    let params = [memory.address.to_le_bytes().to_vec()];
+    let launch = Launch {
+        kernel: "k",
+        grid: [grid, 1, 1],
+        block: [threads, 1, 1],
+        cluster: [1; 3],
+        dynamic_shared_bytes: 0,
+        cooperative: false,
+        params: &params,
+    };
+    let error = simulator.launch(module, &launch).err();
+    let mut word = [0; 4];
+    simulator.read(memory, 0, &mut word).expect("memory");
+    (error, simulator.take_findings(), u32::from_le_bytes(word))
+}
+
+/// Line of the body's first line.
+const BODY: u32 = 9;
+
+fn livelock(body: &str, grid: u32, threads: u32, parts: &[&str]) {
+    let (error, ..) = run_with(false, body, grid, threads);
+    let error = error.expect("the launch fails");
+    assert_eq!(error.code.as_deref(), Some("CUDA_ERROR_LAUNCH_TIMEOUT"), "{error}");
+    let head = "livelock: every thread of the grid waits or repeats itself, and nobody is left to change what it reads";
+    for part in [head].iter().chain(parts) {
+        assert!(error.message.contains(part), "`{part}` is not in:\n{}", error.message);
+    }
+}
+
+fn ends(body: &str, grid: u32, threads: u32, result: u32) {
+    let (error, _, word) = run_with(false, body, grid, threads);
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(word, result);
+}
+
+#[test]
+fn a_flag_that_nobody_sets() {
+    let body = "W: ld.volatile.global.u32 %r3, [%in+16]; setp.ne.u32 %p3, %r3, 1; @%p3 bra W;";
+    let parts = [
+        "32 threads (warp 0) spin forever at line 9, waiting for the 4 bytes at global address 0x7f00000",
+        "(16 bytes into its allocation), value 0x0, to change; nobody is left to write there",
+        "let a thread that neither waits nor has exited write what is waited for",
+        "at PTX line 9: W: ld.volatile.global.u32",
+        "in `k`, block [0, 0, 0], thread [0, 0, 0]",
+    ];
+    livelock(body, 1, 32, &parts);
+    let (error, findings, _) = run_with(true, body, 1, 32);
+    assert!(error.expect("an error").message.contains("livelock"));
+    let found = findings.iter().find(|f| f.kind == Kind::Deadlock).expect("a finding");
+    assert_eq!(found.places[0].ptx_line, BODY);
+    assert!(found.remedy.contains("write what is waited for"), "{found:?}");
+}
+
+#[test]
+fn a_lock_that_nobody_gives_back() {
+    // A word is held at 1 by a thread that has exited: compare-and-swap, exchange and or change nothing.
+    for take in [
+        "atom.global.cas.b32 %r3, [%in], 0, 1",
+        "atom.global.exch.b32 %r3, [%in], 1",
+        "atom.global.or.b32 %r3, [%in], 1",
+    ] {
+        let body = format!("W: {take}; setp.ne.u32 %p3, %r3, 0; @%p3 bra W;");
+        livelock(
+            &body,
+            2,
+            1,
+            &["at line 9, waiting for the 4 bytes at global address", "value 0x1,"],
+        );
+    }
+}
+
+#[test]
+fn some_wait_at_a_barrier_for_those_that_spin() {
+    let body = "@%p1 bra B; W: ld.volatile.shared.u32 %r3, [%r1]; setp.eq.u32 %p3, %r3, 0; @%p3 bra W;\n\
+        B: bar.sync 0; @%p1 st.volatile.shared.u32 [%r1], 1;";
+    let parts = [
+        "spin forever at line 9, waiting for the 4 bytes at shared address 0x400, value 0x0, to change",
+        "waits at line 10 for barrier 0",
+    ];
+    livelock(body, 1, 96, &parts);
+}
+
+#[test]
+fn a_group_of_a_warp_spins_for_another_that_spins() {
+    let body = "@%p1 bra B; W: ld.volatile.global.u32 %r3, [%in]; setp.eq.u32 %p3, %r3, 0; @%p3 bra W; bra E;\n\
+        B: ld.volatile.global.u32 %r4, [%in+4]; add.u32 %r5, %r4, %r4; setp.eq.u32 %p3, %r5, 0; @%p3 bra B;\n\
+        E: st.global.u32 [%in], 1; st.global.u32 [%in+4], 1;";
+    let parts = [
+        "31 threads (lanes 1-31 of warp 0) spin forever at line 9",
+        "thread [0, 0, 0] spins forever at line 10",
+    ];
+    livelock(body, 1, 32, &parts);
+}
+
+#[test]
+fn a_loop_that_reads_nothing() {
+    livelock(
+        "W: bra W;",
+        1,
+        32,
+        &["spin forever at line 9, in a loop that reads no memory and changes nothing"],
+    );
+}
+
+#[test]
+fn a_barrier_of_all_blocks_with_more_than_fit() {
+    // Each block arrives and waits for all, but 132 times 2 blocks of 1024 threads are resident together.
+    let body = "bar.sync 0; @!%p1 bra E; red.global.add.u32 [%in], 1;\n\
+        W: ld.volatile.global.u32 %r3, [%in]; mov.u32 %r4, %nctaid.x; setp.lt.u32 %p3, %r3, %r4; @%p3 bra W; E:";
+    let parts = [
+        "; 1 block has not begun, since 264 are as many as the device holds at once",
+        "value 0x108,",
+    ];
+    livelock(body, 265, 1024, &parts);
+    ends(body, 264, 1024, 264);
+}
+
+#[test]
+fn waits_that_give_up_are_given_the_time() {
+    // Thread 32 gives up its test of a phase that never ends, and sets what the others wait for.
+    let body = "setp.eq.u32 %p4, %t, 32; @%p1 mbarrier.init.shared::cta.b64 [%r1], 1; bar.sync 0; @%p4 bra T;\n\
+        W: ld.volatile.global.u32 %r3, [%in]; setp.eq.u32 %p3, %r3, 0; @%p3 bra W; bra E;\n\
+        T: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r1], 0; @!%p5 st.volatile.global.u32 [%in], 7; E:";
+    ends(body, 1, 64, 7);
+}
+
+#[test]
+fn long_loops_that_end_are_left_alone() {
+    // A thread counts for a long time before it writes what all others spin for, in its block and in others.
+    let body = "and.pred %p4, %p1, %p2; @%p4 bra T;\n\
+        W: ld.volatile.global.u32 %r3, [%in]; setp.eq.u32 %p3, %r3, 0; @%p3 bra W; bra E;\n\
+        T: mov.u32 %r4, 0;\n\
+        L: add.u32 %r4, %r4, 1; setp.lt.u32 %p3, %r4, 2000000; @%p3 bra L; st.volatile.global.u32 [%in], 5; E:";
+    ends(body, 3, 64, 5);
+    // One that passes time in a clock's loop.
+    let body = "mov.u64 %d1, %clock64;\n\
+        L: mov.u64 %d2, %clock64; sub.u64 %d3, %d2, %d1; setp.lt.u64 %p3, %d3, 24000000; @%p3 bra L; st.global.u32 [%in], 3;";
+    ends(body, 1, 32, 3);
+    // One that stores a counter that goes round.
+    let body = "mov.u32 %r4, 0;\n\
+        L: ld.global.u32 %r5, [%in+8]; xor.b32 %r5, %r5, 1; st.global.u32 [%in+8], %r5; add.u32 %r4, %r4, 1;\n\
+        setp.lt.u32 %p3, %r4, 3000000; @%p3 bra L; st.global.u32 [%in], 4;";
+    ends(body, 1, 1, 4);
+}

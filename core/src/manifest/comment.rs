@@ -132,12 +132,7 @@ impl Manifest {
     fn parse(json: &str, start: usize) -> Result<Manifest, ManifestError> {
         let manifest: Manifest = serde_json::from_str(json).map_err(|error| ManifestError::Malformed {
             line: start + error.line(),
-            message: error
-                .to_string()
-                .split(" at line ")
-                .next()
-                .unwrap_or_default()
-                .replace("unknown variant", "unknown name"),
+            message: in_own_words(error.to_string().split(" at line ").next().unwrap_or_default()),
         })?;
         if manifest.schema != SCHEMA {
             return Err(ManifestError::Schema {
@@ -148,6 +143,34 @@ impl Manifest {
         manifest.check()?;
         Ok(manifest)
     }
+}
+
+/// What the parser says, in words of JSON and of the manifest rather than of the types that it is read into.
+fn in_own_words(said: &str) -> String {
+    let mut text = said
+        .replace("unknown variant", "unknown name")
+        .replace("invalid type:", "found");
+    text = text
+        .replace("invalid value:", "found")
+        .replace("invalid length", "found a list of length");
+    let (head, expected) = match text.rsplit_once("expected ") {
+        Some((head, expected)) => (head.to_owned(), expected.to_owned()),
+        None => return text,
+    };
+    let kind = expected.split(' ').next().unwrap_or_default();
+    let words = match (kind, expected.as_str()) {
+        ("struct" | "map" | "enum" | "internally" | "adjacently" | "variant", _) => {
+            "an object with the fields that it needs"
+        }
+        ("u8" | "u16" | "u32" | "u64" | "usize", _) => "a number that is not negative",
+        ("i8" | "i16" | "i32" | "i64" | "isize", _) => "a whole number",
+        ("f32" | "f64", _) => "a number",
+        (_, "a sequence") => "a list",
+        (_, "a boolean") => "true or false",
+        (_, "an array of length 3") => "a list of three",
+        _ => &expected,
+    };
+    format!("{head}expected {words}")
 }
 
 #[cfg(test)]
@@ -182,6 +205,29 @@ mod tests {
         assert!(block.is_ascii() && block.lines().all(|line| line.starts_with("// ")));
         assert!(block.starts_with("// girih manifest 1\n// {\n//   \"schema\": 1,\n"));
         assert_eq!(Manifest::from_ptx(&block), Ok(Some(manifest)));
+    }
+
+    #[test]
+    fn faults_are_told_in_words_of_json() {
+        let block = example().to_ptx_comment();
+        let said = |from: &str, to: &str| {
+            assert!(block.contains(from), "{block}");
+            Manifest::from_ptx(&block.replacen(from, to, 1))
+                .unwrap_err()
+                .to_string()
+        };
+        let text = said("\"kernels\": [", "\"kernels\": 7, \"x\": [");
+        assert!(
+            text.ends_with("malformed: found integer `7`, expected a list"),
+            "{text}"
+        );
+        let text = said("\"dynamic_shared_bytes\": ", "\"dynamic_shared_bytes\": -");
+        assert!(
+            text.contains("expected ") && !text.contains("u64") && !text.contains("u32"),
+            "{text}"
+        );
+        let text = said("\"name\": \"", "\"name\": 1, \"y\": \"");
+        assert!(text.ends_with("found integer `1`, expected a string"), "{text}");
     }
 
     #[test]

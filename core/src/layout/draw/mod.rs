@@ -177,6 +177,25 @@ impl Drawing {
         }
     }
 
+    /// Refuses a window that shows nothing of any panel.
+    pub fn check_window(&self, window: &Window) -> Result<(), LayoutError> {
+        let sides: [(&str, _, fn(&Panel) -> usize); 2] = [
+            ("rows", &window.rows, |panel| panel.rows.len()),
+            ("columns", &window.columns, |panel| panel.columns.len()),
+        ];
+        for (what, wanted, count) in sides {
+            let Some(wanted) = wanted else { continue };
+            let most = self.panels.iter().map(count).max().unwrap_or(0);
+            if wanted.is_empty() || wanted.start >= most {
+                return Err(LayoutError::Shape(format!(
+                    "{what} {}..{} are none of the {most} that the drawing has; expected a part of 0..{most}",
+                    wanted.start, wanted.end
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// Everything as data: the title, what holds for the whole, and all cells of all panels, whatever a window would show.
     pub fn json(&self) -> Value {
         let panel = |panel: &Panel| {

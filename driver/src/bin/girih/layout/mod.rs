@@ -177,6 +177,9 @@ fn write(drawing: &Drawing, output: &Output, format: Format) -> Result<()> {
         rows: output.rows.clone(),
         columns: output.columns.clone(),
     };
+    if format != Format::Json {
+        drawing.check_window(&window).map_err(usage)?;
+    }
     let content = match format {
         Format::Text => drawing.text(&window),
         Format::Svg => drawing.svg(&window),

@@ -31,7 +31,7 @@ enum Stage {
     Unit,
     /// lit files under tests/.
     Lit,
-    /// Code in documentation, the recipes of CONTRIBUTING.md included.
+    /// rustdoc, warnings denied, and code in documentation, the recipes of CONTRIBUTING.md included.
     Doc,
     /// Examples assembled by ptxas.
     Examples,
@@ -96,8 +96,10 @@ pub fn run(args: &Args) -> Result<bool> {
             Stage::Lint => report.stage("lint", "clippy, warnings denied", || check(&LINT)),
             Stage::Unit => report.stage("unit", "Rust unit and integration tests", unit),
             Stage::Lit => report.stage("lit", "text tests", || counted(&LIT)),
-            Stage::Doc => report.stage("doc", "code in documentation", || {
-                counted(&["test", "--workspace", "--doc"])
+            Stage::Doc => report.stage("doc", "documentation: its links, and its code", || {
+                let mut tally = documentation()?;
+                tally.add(counted(&["test", "--workspace", "--doc"])?);
+                Ok(tally)
             }),
             Stage::Examples => report.stage("examples", "assembled by ptxas", examples::check_assembly),
             Stage::Determinism => report.stage("determinism", "compiled twice", examples::check_determinism),
@@ -143,6 +145,13 @@ const LIT: [&str; 4] = ["test", "--workspace", "--test", "lit"];
 /// One cargo command is one check.
 fn check(args: &[&str]) -> Result<Tally> {
     Ok(Tally::one(command::succeeds(&mut command::cargo(args)?)?))
+}
+
+/// rustdoc over every crate, with links that lead nowhere denied.
+fn documentation() -> Result<Tally> {
+    let mut command = command::cargo(&["doc", "--workspace", "--no-deps", "--document-private-items"])?;
+    command.env("RUSTDOCFLAGS", "-D warnings");
+    Ok(Tally::one(command::succeeds(&mut command)?))
 }
 
 /// A cargo command whose output says how many tests ran.

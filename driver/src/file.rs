@@ -1,21 +1,46 @@
 //! Reading input, and writing output as a whole or not at all.
 use crate::failure::{Failure, Result};
+use girih_runtime::file::{read_bounded, read_program};
 use std::{
     fs,
-    io::{self, Read, Write},
+    io::{self, IsTerminal, Write},
     path::Path,
 };
 
-/// The content of a file, or of standard input for `-`.
+/// The content of a program's file, or of standard input for `-`; longer ones than programs are refused.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     if path == Path::new("-") {
-        let mut content = Vec::new();
-        io::stdin()
-            .read_to_end(&mut content)
-            .map_err(|e| Failure::new(format!("standard input cannot be read: {}", words(&e))))?;
-        return Ok(content);
+        return read_bounded(io::stdin().lock())
+            .map_err(|e| Failure::new(format!("standard input cannot be read: {}", words(&e))));
     }
-    fs::read(path).map_err(|e| Failure::file(path, format_args!("cannot be read: {}", words(&e))))
+    read_program(path).map_err(|e| Failure::file(path, format_args!("cannot be read: {}", words(&e))))
+}
+
+/// Refuses a file that MLIR's own reader would read without an end, or take too much memory for: what is longer than a
+/// program, and bytecode that is corrupt. A file that is not there is left to the reader, and so is a pipe, which can be read
+/// once only.
+pub fn check_readable(path: &Path) -> Result<()> {
+    let Ok(found) = fs::metadata(path) else { return Ok(()) };
+    let is_device = !found.is_file() && !found.is_dir() && !is_pipe(&found);
+    if !(found.is_file() || is_device && !is_terminal(path)) {
+        return Ok(());
+    }
+    crate::bytecode::check(&read(path)?, &name_of(path))
+}
+
+#[cfg(unix)]
+fn is_pipe(found: &fs::Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    found.file_type().is_fifo() || found.file_type().is_socket()
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &fs::Metadata) -> bool {
+    false
+}
+
+fn is_terminal(path: &Path) -> bool {
+    fs::File::open(path).is_ok_and(|file| file.is_terminal())
 }
 
 /// The name that locations carry: the path as given, or `<stdin>`.
@@ -68,7 +93,7 @@ pub fn write(path: &Path, content: &[u8]) -> Result<()> {
         // The user's own mask takes away from it, as for any new file.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    let mut file = builder.tempfile_in(folder).map_err(|e| fail(e.kind().into()))?;
+    let mut file = builder.tempfile_in(folder).map_err(fail)?;
     file.write_all(content).map_err(fail)?;
     file.persist(&target).map_err(|e| fail(e.error))?;
     Ok(())
@@ -89,7 +114,9 @@ pub fn to_stdout(content: &[u8]) -> Result<()> {
 /// A system error without its number: `No such file or directory`.
 fn words(error: &io::Error) -> String {
     let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
+    // Of a temporary file only the cause is told: nobody knows its name.
+    let text = text.split(" at path ").next().unwrap_or(&text);
+    text.split(" (os error").next().unwrap_or(text).to_owned()
 }
 
 #[cfg(test)]

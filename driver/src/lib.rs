@@ -24,6 +24,7 @@
 //! | [`failure`] | why nothing came of it |
 //! | [`file`] | reading input, and writing output as a whole or not at all |
 pub mod annotation;
+mod bytecode;
 pub mod compile;
 pub mod diagnostic;
 pub mod diff;
@@ -31,6 +32,7 @@ pub mod explicit;
 pub mod failure;
 pub mod file;
 pub mod finding;
+mod isolate;
 pub mod registry;
 pub mod run;
 

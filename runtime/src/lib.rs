@@ -7,6 +7,7 @@
 //! | [`run`] | one run from the command line |
 //! | [`check`] | whether a result is right |
 //! | [`explicit`] | the launch of PTX that has no manifest |
+//! | [`file`] | reading a program, and no more than one can have |
 //! | [`capi`] | the C library, `include/girih_runtime.h` |
 //! | [`cuda`] | the CUDA driver as a device |
 //! | [`program`] | PTX with its launch manifest |
@@ -33,6 +34,7 @@ pub mod check;
 pub mod cuda;
 pub mod error;
 pub mod explicit;
+pub mod file;
 pub mod launch;
 pub mod program;
 pub mod run;

@@ -1,5 +1,8 @@
 //! PTX with its launch manifest, before any device is asked.
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    file::read_program,
+};
 use girih_core::{
     device::{Device, ModuleId},
     manifest::{Kernel, Manifest},
@@ -48,7 +51,7 @@ impl Program {
 
     /// Reads a file.
     pub fn load(path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|e| Error::file(path, format_args!("cannot be read: {e}")))?;
+        let bytes = read_program(path).map_err(|e| Error::file(path, format_args!("cannot be read: {e}")))?;
         let text = String::from_utf8(bytes).map_err(|_| Error::file(path, "is not PTX text: it is not UTF-8"))?;
         Program::from_text(text).map_err(|error| match error {
             Error::Manifest(message) => Error::file(path, message),

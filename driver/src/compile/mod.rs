@@ -9,12 +9,14 @@
 //! | `Ptx` | PTX, headed by the launch manifest |
 //! | `Cubin` | machine code, by NVIDIA's ptxas; the manifest comes beside it |
 //!
-//! A program may enter at any level; passes leave alone what is lower already. The same input gives the same bytes.
+//! A program may enter at each of the first three levels; passes leave alone what is lower already. LLVM IR is not read back:
+//! what stands in it as attributes of the kernel is the manifest's by then. The same input gives the same bytes.
 mod dump;
 mod level;
 mod steps;
 
 use crate::{
+    bytecode,
     failure::{Failure, Kind, Result, from_line},
     file, registry,
 };
@@ -143,6 +145,10 @@ impl<'c> Unit<'c> {
     /// Parses and verifies; everything that is wrong is in the failure.
     pub fn parse(context: &'c Context, source: &[u8], name: &str) -> Result<Self> {
         let start = Instant::now();
+        if let Some(what) = foreign(source) {
+            return Err(Failure::new(format!("{name}: {what}")));
+        }
+        bytecode::check(source, name)?;
         let (parsed, messages) = module::collect_diagnostics(context, || module::parse(context, source, name));
         let Ok(module) = parsed else {
             return Err(Failure::diagnosed(messages, "parsing"));
@@ -391,4 +397,40 @@ fn assemble(compiled: &mut Compiled, options: &Options, target: Target) -> Resul
     compiled.content = cubin.bytes;
     compiled.report = Some(cubin.report);
     Ok(())
+}
+/// What is no MLIR, but what girih or a like tool wrote, in words; `None` where it may be MLIR.
+fn foreign(source: &[u8]) -> Option<&'static str> {
+    let lines = source.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let first = lines
+        .filter(|line| !line.is_empty() && !line.starts_with(b"//"))
+        .take(64)
+        .collect::<Vec<_>>();
+    let begins = |with: &[&str]| {
+        first
+            .first()
+            .is_some_and(|line| with.iter().any(|with| line.starts_with(with.as_bytes())))
+    };
+    match () {
+        _ if source.trim_ascii().is_empty() => Some("the file is empty; expected a program as MLIR text or bytecode"),
+        _ if source.starts_with(b"\x7fELF") => {
+            Some("is machine code (--emit cubin), which nothing compiles any further")
+        }
+        _ if source.starts_with(b"BC\xc0\xde")
+            || begins(&[
+                "; ModuleID",
+                "source_filename =",
+                "target triple =",
+                "target datalayout =",
+            ]) =>
+        {
+            Some(
+                "is LLVM IR (--emit llvm), which girih does not read; compile what --emit tile, explicit or nvvm writes, or \
+                 give this to LLVM's llc",
+            )
+        }
+        _ if begins(&[".version"]) => {
+            Some("is PTX, which is compiled already; run it with `girih run`, or give it to ptxas")
+        }
+        _ => None,
+    }
 }

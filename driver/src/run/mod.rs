@@ -9,7 +9,6 @@
 //! | `work` | whether sizes fit each other, and how long a reference would take |
 //! | `missing` | what to write for an argument that was forgotten |
 mod device;
-mod isolate;
 mod missing;
 mod progress;
 mod reference;

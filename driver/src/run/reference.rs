@@ -3,10 +3,11 @@
 //! The reference of `@gemm` is `@gemm_ref` where nothing else is said. It takes the kernel's arguments in the kernel's
 //! order and overwrites those that the kernel overwrites; what it returns, if anything, are the new values of its last
 //! array arguments. Every array is compared afterwards, so that a kernel which writes where it should not is found too.
-use super::{isolate, work::Work};
+use super::work::Work;
 use crate::{
     annotation::{Annotation, string},
     failure::{Failure, Kind, Result},
+    isolate,
 };
 use girih_codegen::jit::{self, Returned};
 use girih_core::{

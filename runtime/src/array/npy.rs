@@ -74,7 +74,13 @@ pub fn read_npy(path: &Path, file_type: FileType) -> Result<Array> {
 /// Writes an array in row-major order, whatever its layout, so that the file appears whole or not at all. A link stays a
 /// link; pipes and devices are written into.
 pub fn write_npy(path: &Path, array: &Array) -> Result<()> {
-    let fail = |e: std::io::Error| Error::file(path, format_args!("cannot be written: {e}"));
+    let fail = |e: std::io::Error| {
+        // Of a temporary file only the cause is told: nobody knows its name.
+        let text = e.to_string();
+        let words = text.split(" at path ").next().unwrap_or(&text);
+        let words = words.split(" (os error").next().unwrap_or(words);
+        Error::file(path, format_args!("cannot be written: {words}"))
+    };
     let target = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     if std::fs::metadata(&target).is_ok_and(|found| !found.is_file()) {
         let device = File::options().write(true).open(&target).map_err(fail)?;

@@ -67,7 +67,7 @@ pub struct Args {
     /// Where to write; standard output otherwise. Beside a cubin, the launch manifest goes to OUT.json.
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Level to stop at.
+    /// Level to stop at; what the first three write can be compiled further.
     #[arg(long, value_enum, default_value = "ptx")]
     emit: Level,
     #[command(flatten)]

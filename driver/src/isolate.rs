@@ -5,7 +5,7 @@ use std::{
 };
 
 /// What became of the work, where it gave no bytes.
-pub(super) enum Ended {
+pub(crate) enum Ended {
     /// It said this itself.
     Said(String),
     /// The child ended by itself, after whatever it printed, or could not be made.
@@ -17,7 +17,7 @@ const DONE: u8 = 1;
 const FAILED: u8 = 2;
 
 /// Runs `work` in a copy of this process and gives its bytes.
-pub(super) fn in_child(work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result<Vec<u8>, Ended> {
+pub(crate) fn in_child(work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result<Vec<u8>, Ended> {
     let cannot = |what: std::io::Error| Ended::Stopped(format!("cannot run in a process of its own: {what}"));
     let (mut reader, mut writer) = pipe().map_err(cannot)?;
     // SAFETY: the child runs `work` on the one thread that it has, sends bytes, and leaves without unwinding or running

@@ -1,0 +1,62 @@
+//! Reading a program as a whole, and no more of it than a program can have.
+use std::{
+    fs::File,
+    io::{self, ErrorKind, Read},
+    path::Path,
+};
+
+/// Longest program that is read, as text or bytecode. What is longer is no program: a device without an end, or data.
+pub const MOST_PROGRAM_BYTES: u64 = 256 << 20;
+
+/// The content of a file or a pipe, of at most [`MOST_PROGRAM_BYTES`].
+///
+/// Errors: those of the system; a folder; more bytes.
+pub fn read_program(path: &Path) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    match file.metadata()?.len() {
+        bytes if bytes > MOST_PROGRAM_BYTES => Err(too_long(&format!("has {bytes} bytes"))),
+        _ => read_bounded(file),
+    }
+}
+
+/// The same of an open pipe.
+pub fn read_bounded(from: impl Read) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    from.take(MOST_PROGRAM_BYTES + 1).read_to_end(&mut content)?;
+    match content.len() as u64 > MOST_PROGRAM_BYTES {
+        true => Err(too_long("does not end there")),
+        false => Ok(content),
+    }
+}
+
+fn too_long(found: &str) -> io::Error {
+    io::Error::new(
+        ErrorKind::FileTooLarge,
+        format!(
+            "a program has at most {} MiB, and this {found}; give the file of a program",
+            MOST_PROGRAM_BYTES >> 20
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_end_is_refused() {
+        let endless = read_bounded(io::repeat(0)).unwrap_err().to_string();
+        assert_eq!(
+            endless,
+            "a program has at most 256 MiB, and this does not end there; give the file of a program"
+        );
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(read_program(folder.path()).unwrap_err().kind(), ErrorKind::IsADirectory);
+        let long = folder.path().join("long");
+        File::create(&long).unwrap().set_len(MOST_PROGRAM_BYTES + 1).unwrap();
+        let text = read_program(&long).unwrap_err().to_string();
+        assert!(text.contains("and this has 268435457 bytes"), "{text}");
+        std::fs::write(&long, "text").unwrap();
+        assert_eq!(read_program(&long).unwrap(), b"text");
+    }
+}

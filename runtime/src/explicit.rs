@@ -64,8 +64,12 @@ impl Explicit {
     /// The manifest that says what the command line said. Each array is one 64-bit pointer parameter, each number one
     /// parameter of its type, in the order of `args`.
     ///
-    /// Errors: PTX that has a manifest of its own, or not the kernel; a SPEC that gives no array.
+    /// Errors: PTX that has a manifest of its own, or not the kernel; dimensions that no device launches; arguments that are
+    /// not the kernel's parameters by number and size; a SPEC that gives no array.
     pub fn manifest_for(&self, ptx: &str, kernel: Option<&str>, args: &[Named<Spec>]) -> Result<Manifest> {
+        if ptx.trim().is_empty() {
+            return Err(Error::Manifest("the PTX is empty".to_owned()));
+        }
         if ptx.trim_start().starts_with("// girih manifest") {
             return Err(Error::Usage(
                 "the PTX has a launch manifest; --block, --grid, --cluster and --shared are for PTX without one"
@@ -73,13 +77,27 @@ impl Explicit {
             ));
         }
         let dims = |given: Option<Dim3>| given.map_or([1; 3], |dims| dims.0);
+        let (target, name) = (target(ptx)?, entry(ptx, kernel)?);
+        self.check_dims().map_err(Error::Usage)?;
+        for (i, arg) in args.iter().enumerate() {
+            if args[..i].iter().any(|earlier| earlier.name == arg.name) {
+                return Err(Error::Usage(format!(
+                    "--arg {}: the name is given twice; names of arguments of PTX are free, so give each parameter its own",
+                    arg.name
+                )));
+            }
+        }
+        let made = args.iter().map(argument).collect::<Result<Vec<_>>>()?;
+        if let Some(found) = parameters(ptx, &name) {
+            fit(&name, &found, &made).map_err(Error::Usage)?;
+        }
         Ok(Manifest {
             schema: SCHEMA,
             girih: env!("CARGO_PKG_VERSION").to_owned(),
-            target: target(ptx)?,
+            target,
             kernels: vec![Kernel {
-                name: entry(ptx, kernel)?,
-                args: args.iter().map(argument).collect::<Result<_>>()?,
+                name,
+                args: made,
                 params: (0..)
                     .zip(args)
                     .map(|(arg, given)| match given.value.scalar() {
@@ -95,6 +113,166 @@ impl Explicit {
             }],
         })
     }
+}
+
+impl Explicit {
+    /// What no device launches, by the flag that says it.
+    fn check_dims(&self) -> std::result::Result<(), String> {
+        let shown = |Dim3([x, y, z]): Dim3| format!("{x},{y},{z}");
+        let count = |Dim3(dims): Dim3| dims.iter().map(|count| u64::from(*count)).product::<u64>();
+        let flags = [
+            ("--block", self.block, MAX_BLOCK, MAX_THREADS, "threads in a block"),
+            (
+                "--cluster",
+                self.cluster,
+                [MAX_CLUSTER; 3],
+                MAX_CLUSTER,
+                "blocks in a cluster",
+            ),
+            ("--grid", self.grid, MAX_GRID, u32::MAX, "blocks"),
+        ];
+        for (flag, dims, most, most_in_all, what) in flags {
+            let Some(dims) = dims else { continue };
+            for (axis, (found, most)) in ["x", "y", "z"].into_iter().zip(dims.0.into_iter().zip(most)) {
+                // A grid may be empty: then nothing is launched.
+                let least = u32::from(flag != "--grid");
+                if !(least..=most).contains(&found) {
+                    return Err(format!(
+                        "{flag} {}: {axis} is {found}; expected {least} to {most}",
+                        shown(dims)
+                    ));
+                }
+            }
+            if flag != "--grid" && count(dims) > u64::from(most_in_all) {
+                let found = count(dims);
+                return Err(format!(
+                    "{flag} {}: {found} {what}; expected at most {most_in_all}",
+                    shown(dims)
+                ));
+            }
+        }
+        if let (Some(cluster), grid) = (self.cluster, self.grid.unwrap_or(Dim3([1; 3])))
+            && (0..3).any(|d| !grid.0[d].is_multiple_of(cluster.0[d]))
+        {
+            return Err(format!(
+                "--cluster {} does not divide --grid {}: give a grid of whole clusters",
+                shown(cluster),
+                shown(grid)
+            ));
+        }
+        match self.shared {
+            Some(found) if found > MAX_SHARED_BYTES => Err(format!(
+                "--shared {found}: a block has at most {MAX_SHARED_BYTES} bytes of shared memory"
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Most threads of a block, and along each axis.
+const MAX_THREADS: u32 = 1024;
+const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
+/// Most blocks along each axis of a grid.
+const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65535, 65535];
+/// Most blocks of a cluster, where a kernel allows more than the portable eight.
+const MAX_CLUSTER: u32 = 16;
+/// Most shared memory of a block.
+const MAX_SHARED_BYTES: u32 = 232_448;
+
+/// A parameter of a kernel: its name and bytes.
+type Parameter = (String, u64);
+
+/// The parameters of `.entry name`, in order; `None` where the text is not what PTX has there, which its loader reports.
+fn parameters(ptx: &str, name: &str) -> Option<Vec<Parameter>> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_$%".contains(c);
+    let code: String = ptx
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or_default().to_owned() + " ")
+        .collect();
+    let after = code.split(".entry").skip(1).find_map(|rest| {
+        let rest = rest.trim_start().strip_prefix(name)?;
+        (!rest.starts_with(is_name)).then_some(rest.trim_start())
+    })?;
+    let Some(list) = after.strip_prefix('(') else {
+        return Some(Vec::new());
+    };
+    let list = list.split(')').next()?.trim();
+    if list.is_empty() {
+        return Some(Vec::new());
+    }
+    list.split(',').map(parameter).collect()
+}
+
+/// One parameter: `.param .align 64 .b8 map[128]`.
+fn parameter(text: &str) -> Option<Parameter> {
+    let text = text.replace(" [", "[").replace("[ ", "[").replace(" ]", "]");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let bits = |word: &&str| match word.strip_prefix('.')? {
+        "pred" => None,
+        ty => ty
+            .trim_start_matches(|c: char| c.is_ascii_lowercase())
+            .parse::<u64>()
+            .ok(),
+    };
+    let bits = words.iter().find_map(bits)?;
+    let named = words.iter().rev().find(|word| !word.starts_with('.'))?;
+    let (name, length) = match named.split_once('[') {
+        Some((name, length)) => (name, length.trim_end_matches(']').trim().parse().ok()?),
+        None => (*named, 1),
+    };
+    Some((name.to_owned(), bits / 8 * length))
+}
+
+/// Whether the arguments are the parameters, by number and size.
+fn fit(kernel: &str, found: &[Parameter], args: &[Arg]) -> std::result::Result<(), String> {
+    let bytes = |arg: &Arg| match arg {
+        Arg::Scalar { dtype, .. } => dtype.bytes(),
+        _ => 8,
+    };
+    let takes = match found {
+        [] => "takes no parameters".to_owned(),
+        _ => {
+            let each: Vec<String> = found
+                .iter()
+                .map(|(name, bytes)| format!("{name} ({bytes} bytes)"))
+                .collect();
+            format!("takes {}", each.join(", "))
+        }
+    };
+    let large = found.iter().find(|(_, bytes)| *bytes > 8);
+    if let Some((name, bytes)) = large {
+        return Err(format!(
+            "kernel `{kernel}` {takes}; an --arg is a pointer or a number, and {name} of {bytes} bytes is neither: write the PTX \
+             a launch manifest"
+        ));
+    }
+    if found.len() != args.len() {
+        let given: Vec<String> = args
+            .iter()
+            .map(|arg| format!("{} ({} bytes)", arg.name(), bytes(arg)))
+            .collect();
+        let given = match given.is_empty() {
+            true => "no --arg is given".to_owned(),
+            false => format!("the --arg are {}", given.join(", ")),
+        };
+        return Err(format!(
+            "kernel `{kernel}` {takes}, but {given}; give one --arg for each parameter, in order: an array for a pointer, a \
+             number such as i32:1 otherwise"
+        ));
+    }
+    let wrong = found.iter().zip(args).find(|((_, wanted), arg)| *wanted != bytes(arg));
+    let Some(((name, wanted), arg)) = wrong else {
+        return Ok(());
+    };
+    let remedy = match (wanted, arg) {
+        (8, _) => "give an array for a pointer, or a number of 8 bytes such as i64:1".to_owned(),
+        (bytes, _) => format!("give a number of {bytes} bytes such as i{}:1", 8 * bytes),
+    };
+    Err(format!(
+        "kernel `{kernel}` {takes}, but --arg {} for {name} has {} bytes; {remedy}",
+        arg.name(),
+        bytes(arg)
+    ))
 }
 
 /// An argument of any size, as the SPEC gives it.
@@ -197,10 +375,94 @@ mod tests {
     }
 
     #[test]
+    fn arguments_are_the_parameters() {
+        let wrong = |args: &[&str]| {
+            let args: Vec<_> = args.iter().map(|text| text.parse().unwrap()).collect();
+            explicit().manifest_for(PTX, None, &args).unwrap_err()
+        };
+        let none = wrong(&[]);
+        assert!(none.is_usage());
+        assert_eq!(
+            none.to_string(),
+            "kernel `k` takes p (8 bytes), n (4 bytes), but no --arg is given; give one --arg for each parameter, in order: an \
+             array for a pointer, a number such as i32:1 otherwise"
+        );
+        let text = wrong(&["p=zeros:f32[8]", "n=i64:8"]).to_string();
+        assert!(
+            text.ends_with("but --arg n for n has 8 bytes; give a number of 4 bytes such as i32:1"),
+            "{text}"
+        );
+        let text = wrong(&["p=i32:8", "n=i32:8"]).to_string();
+        assert!(
+            text.contains("--arg p for p has 4 bytes; give an array for a pointer"),
+            "{text}"
+        );
+        let text = wrong(&["p=zeros:f32[8]", "p=i32:8"]).to_string();
+        assert!(text.starts_with("--arg p: the name is given twice"), "{text}");
+        let map = PTX.replace(".param .u32 n", ".param .align 64 .b8 map[128]");
+        let text = explicit().manifest_for(&map, None, &[]).unwrap_err().to_string();
+        assert!(
+            text.contains("takes p (8 bytes), map (128 bytes); an --arg is a pointer or a number"),
+            "{text}"
+        );
+        // Attributes of pointers, line breaks, comments, no list at all.
+        let list = "k ( // first\n .param .u64 .ptr .global .align 16 a,\n .param .f64 b , .param .b8 c [ 4 ] )";
+        let found = parameters(&format!(".entry kk(.param .u32 x) {{}} .entry {list}"), "k").unwrap();
+        assert_eq!(found, [("a".to_owned(), 8), ("b".to_owned(), 8), ("c".to_owned(), 4)]);
+        assert_eq!(parameters(".entry k { ret; }", "k"), Some(Vec::new()));
+    }
+
+    #[test]
+    fn dimensions_that_no_device_launches_are_named_by_their_flag() {
+        let wrong = |block: &str, grid: &str, cluster: &str, shared| {
+            let dims = |text: &str| (!text.is_empty()).then(|| text.parse().unwrap());
+            let explicit = Explicit {
+                block: dims(block),
+                grid: dims(grid),
+                cluster: dims(cluster),
+                shared,
+            };
+            let error = explicit.manifest_for(PTX, None, &[]).unwrap_err();
+            assert!(error.is_usage(), "{error}");
+            error.to_string()
+        };
+        assert_eq!(wrong("0", "", "", None), "--block 0,1,1: x is 0; expected 1 to 1024");
+        assert_eq!(
+            wrong("1025", "", "", None),
+            "--block 1025,1,1: x is 1025; expected 1 to 1024"
+        );
+        assert_eq!(
+            wrong("1,1,65", "", "", None),
+            "--block 1,1,65: z is 65; expected 1 to 64"
+        );
+        assert_eq!(
+            wrong("64,32", "", "", None),
+            "--block 64,32,1: 2048 threads in a block; expected at most 1024"
+        );
+        assert_eq!(
+            wrong("32", "1,65536", "", None),
+            "--grid 1,65536,1: y is 65536; expected 0 to 65535"
+        );
+        assert_eq!(wrong("32", "", "0", None), "--cluster 0,1,1: x is 0; expected 1 to 16");
+        assert_eq!(
+            wrong("32", "32", "4,4,2", None),
+            "--cluster 4,4,2: 32 blocks in a cluster; expected at most 16"
+        );
+        assert_eq!(
+            wrong("32", "4", "3", None),
+            "--cluster 3,1,1 does not divide --grid 4,1,1: give a grid of whole clusters"
+        );
+        assert_eq!(
+            wrong("32", "", "", Some(300_000)),
+            "--shared 300000: a block has at most 232448 bytes of shared memory"
+        );
+    }
+
+    #[test]
     fn what_is_not_there_is_named() {
         let wrong = |ptx: &str, kernel| explicit().manifest_for(ptx, kernel, &[]).unwrap_err().to_string();
         assert_eq!(wrong(PTX, Some("x")), "the PTX has no kernel `x`; it has k");
-        assert!(wrong("", None).starts_with("the PTX has no .target"));
+        assert!(wrong("", None) == "the PTX is empty" && wrong("//", None).starts_with("the PTX has no .target"));
         assert!(wrong(".target sm_90a\n", None).starts_with("the PTX has no .entry"));
         let two = format!("{PTX}.visible .entry l() {{ ret; }}\n");
         assert_eq!(

@@ -3,10 +3,13 @@ use crate::{
     compile::{Emit, Options as Compilation, Unit},
     failure::{Failure, Result},
     registry,
-    run::Input,
+    run::{Input, missing},
 };
 use girih_core::manifest::Manifest;
-use girih_diff::rounds::{self, Options, Outcome};
+use girih_diff::{
+    rounds::{self, Options, Outcome},
+    template::draw,
+};
 use girih_ir::module::Message;
 use girih_runtime::Program;
 
@@ -32,6 +35,14 @@ pub fn run(input: Input<'_>, compilation: &Compilation, options: &Options) -> Re
             (Program::new(ptx, manifest)?, compiled.messages)
         }
     };
+    // Names and sorts of arguments do not depend on the sizes.
+    let sizes = draw(&options.ranges, options.seed);
+    let args = options.args.iter().map(|arg| arg.resolve(&sizes));
+    let args = args
+        .collect::<std::result::Result<Vec<_>, _>>()
+        .map_err(Failure::usage)?;
+    let kernel = options.kernel.as_deref().map(|name| name.trim_start_matches('@'));
+    missing::check(program.kernel(kernel)?, &args)?;
     match rounds::run(&program, options, &mut devices) {
         Ok(outcome) => Ok((outcome, messages)),
         Err(error) => Err(Failure::from(error).after(messages)),

@@ -2,6 +2,7 @@
 use crate::finding::Checks;
 use girih_core::device::DeviceError;
 use girih_ir::{Severity, module::Message};
+use serde_json::{Value, json};
 use std::{fmt, path::Path};
 
 /// Whose move it is.
@@ -76,6 +77,70 @@ impl Failure {
     pub fn with_checks(mut self, checks: Option<Checks>) -> Self {
         self.checks = checks.map(Box::new);
         self
+    }
+
+    /// Gives messages about lines of the PTX, where that is what the user gave, the place in its file.
+    pub fn in_ptx(mut self, file: Option<&str>) -> Self {
+        let Some(file) = file else { return self };
+        for message in self.messages.iter_mut().filter(|message| message.place.is_none()) {
+            let Some((head, rest)) = message.text.split_once(": PTX ") else {
+                continue;
+            };
+            let place = rest.split_once(": ").and_then(|(place, rest)| {
+                let (line, column) = place.split_once(':')?;
+                Some((line.parse().ok()?, column.parse().ok()?, rest))
+            });
+            // The line itself and the caret below are quoted from the file.
+            if let Some((line, column, rest)) = place {
+                let what = rest.lines().next().unwrap_or_default();
+                let text = format!("{head}: {what}");
+                message.place = Some((file.to_owned(), line, column));
+                message.text = text;
+            }
+        }
+        self
+    }
+
+    /// The first error as data: whose move it is, what the device calls it, what was said, and where.
+    pub fn to_json(&self) -> Value {
+        let Some(error) = self.messages.iter().find(|message| message.severity == Severity::Error) else {
+            return Value::Null;
+        };
+        let kind = match self.kind {
+            Kind::Failed => "program",
+            Kind::Usage => "usage",
+        };
+        let mut value = json!({"kind": kind, "message": error.text.lines().next()});
+        let code = error
+            .text
+            .split(':')
+            .next()
+            .filter(|code| code.starts_with("CUDA_ERROR_"));
+        if let Some(code) = code {
+            value["code"] = json!(code);
+        }
+        let lines = || error.text.lines().map(str::trim);
+        if let Some((file, line, column)) = error.place.clone().or_else(|| {
+            // A fault names the line of the program that its PTX came from.
+            let from = lines().find_map(|line| line.strip_prefix("from "))?;
+            let (place, _) = split_place(&format!("{from}: "))?;
+            Some(place)
+        }) {
+            value["file"] = json!(file);
+            value["line"] = json!(line);
+            value["column"] = json!(column);
+        }
+        let ptx_line = lines().find_map(|line| {
+            line.strip_prefix("at PTX line ")?
+                .split(':')
+                .next()?
+                .parse::<u32>()
+                .ok()
+        });
+        if let Some(line) = ptx_line {
+            value["ptx_line"] = json!(line);
+        }
+        value
     }
 
     /// Exit code of a program that ends with this.
@@ -188,6 +253,28 @@ mod tests {
         assert_eq!((message.severity, message.place), (Severity::Warning, None));
         assert_eq!(message.text, "slow: very");
         assert_eq!(from_line("a:b:c: d").text, "a:b:c: d");
+    }
+
+    #[test]
+    fn errors_as_data_have_a_place() {
+        let parse = Failure::new("CUDA_ERROR_INVALID_PTX: PTX 30:2: `st.x`: no\n  st.x;\n  ^").in_ptx(Some("a.ptx"));
+        assert_eq!(
+            parse.to_string(),
+            "a.ptx:30:2: error: CUDA_ERROR_INVALID_PTX: `st.x`: no"
+        );
+        assert_eq!(
+            parse.to_json(),
+            json!({"kind": "program", "code": "CUDA_ERROR_INVALID_PTX", "message": "CUDA_ERROR_INVALID_PTX: `st.x`: no",
+                   "file": "a.ptx", "line": 30, "column": 2})
+        );
+        let fault = "CUDA_ERROR_ILLEGAL_ADDRESS: no\n  at PTX line 9: ld;\n  from a.mlir:3:5\n  inlined at a.mlir:7:1";
+        let fault = Failure::new(fault).in_ptx(None);
+        assert_eq!(
+            fault.to_json(),
+            json!({"kind": "program", "code": "CUDA_ERROR_ILLEGAL_ADDRESS", "message": "CUDA_ERROR_ILLEGAL_ADDRESS: no",
+                   "file": "a.mlir", "line": 3, "column": 5, "ptx_line": 9})
+        );
+        assert_eq!(Failure::usage("x").to_json(), json!({"kind": "usage", "message": "x"}));
     }
 
     #[test]

@@ -19,5 +19,5 @@ func.func @f(%a: i32, %b: f32) -> i32 {
 }
 // CHECK: exit 1
 
-// JSON: {"diagnostics":[{"column":8,"file":"{{.*}}diagnostics.mlir","line":15,"message":"'arith.addi' op {{.*}}","severity":"error"},{{.*}}"line":17,{{.*}}],"ok":false}
+// JSON: {"diagnostics":[{"column":8,"file":"{{.*}}diagnostics.mlir","line":15,"message":"'arith.addi' op {{.*}}","severity":"error"},{{.*}}"line":17,{{.*}}],"error":{"column":8,"file":"{{.*}}diagnostics.mlir","kind":"program","line":15,"message":"{{.*}}"},"ok":false}
 // JSON-NEXT: exit 1

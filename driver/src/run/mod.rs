@@ -9,7 +9,7 @@
 //! | `work` | whether sizes fit each other, and how long a reference would take |
 //! | `missing` | what to write for an argument that was forgotten |
 mod device;
-mod missing;
+pub(crate) mod missing;
 mod progress;
 mod reference;
 mod work;
@@ -176,6 +176,9 @@ fn from_ptx(content: &[u8], name: &str, manifest: Option<Manifest>, reference: &
             error.valid_up_to()
         ))
     })?;
+    if text.trim().is_empty() {
+        return Err(Failure::new(format!("{name}: the file is empty; expected PTX")));
+    }
     let program = match manifest {
         Some(manifest) => Program::new(text.to_owned(), manifest),
         None => Program::from_text(text),
@@ -237,7 +240,7 @@ fn launch(
     };
     drop(display);
     let checks = match device {
-        Opened::Simulator(simulator) if options.check_memory => Some(Checks::new(
+        Opened::Simulator(simulator) if options.check_memory && simulator.launches() > 0 => Some(Checks::new(
             simulator.take_findings(),
             program.ptx(),
             ran.ptx_file.as_deref(),
@@ -251,8 +254,15 @@ fn launch(
     let outcome = match (outcome, failed) {
         (Ok(outcome), None) => outcome,
         (_, Some(failure)) => return Err(failure.after(ran.messages).with_checks(checks)),
-        (Err(error), None) => return Err(Failure::from(error).after(ran.messages).with_checks(checks)),
+        (Err(error), None) => {
+            let failure = Failure::from(error).in_ptx(ran.ptx_file.as_deref());
+            return Err(failure.after(ran.messages).with_checks(checks));
+        }
     };
+    if options.check_memory && checks.is_none() {
+        ran.remarks
+            .push("nothing was launched, so no memory, barriers or waits were checked".to_owned());
+    }
     if options.request.time > 0 && outcome.seconds.is_none() {
         ran.remarks.push(match outcome.grid.contains(&0) {
             true => "nothing was timed: the grid is empty".to_owned(),

@@ -34,7 +34,7 @@ pub fn bind<T>(kernel: &Kernel, named: Vec<(String, T)>) -> Result<Vec<T>> {
         };
         match kernel.args.iter().position(|arg| arg.name() == name) {
             None => report(format!("the kernel has no such argument; it has {}", names())),
-            Some(slot) if slots[slot].is_some() => report("it is given twice".to_owned()),
+            Some(slot) if slots[slot].is_some() => report("it is given twice; leave one --arg out".to_owned()),
             Some(slot) => slots[slot] = Some(value),
         }
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// Prints a failure and gives its exit code.
 pub fn fail(failure: &Failure, sources: &Sources, json: bool) -> u8 {
     if json {
-        let mut value = json!({"ok": false, "diagnostics": diagnostics(&failure.messages)});
+        let mut value = json!({"ok": false, "error": failure.to_json(), "diagnostics": diagnostics(&failure.messages)});
         if let Some(checks) = &failure.checks {
             value["findings"] = json!(checks.findings);
         }

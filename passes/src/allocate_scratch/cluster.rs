@@ -133,7 +133,7 @@ fn make_barriers<'c>(first: OperationRef<'c, 'c>, barriers: usize) -> Vec<Value<
     let made: Vec<_> = (0..barriers)
         .map(|_| e.insert(Alloc::build(e.loc(), t, None)).result0())
         .collect();
-    let thread = e.insert(ThreadId::build(e.loc(), e.index_type())).result0();
+    let thread = e.insert(ThreadId::build(e.loc(), e.index_type(), false)).result0();
     let one_thread = e.cmp(Cmp::Eq, thread, e.index(0));
     e.if_then(one_thread, |e| {
         let one = e.c32(1);

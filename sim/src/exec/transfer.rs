@@ -266,7 +266,12 @@ impl Warp {
                 barrier,
                 blocks,
             } => {
-                let map = Box::new(with(self.tensor_map(cx, at(map), l)?, replaced.as_deref(), &value)?);
+                let map = Box::new(with(
+                    self.tensor_map(cx, at(map), l)?,
+                    replaced.as_deref(),
+                    &value,
+                    &coordinates(coords),
+                )?);
                 let offset = |i: usize| offsets.get(i).map_or(0, |o| value(*o) as u16);
                 let mode = match mode {
                     TensorMode::Tile => LoadMode::Tile,
@@ -301,7 +306,12 @@ impl Warp {
                 replaced,
                 src,
             } => {
-                let map = Box::new(with(self.tensor_map(cx, at(map), l)?, replaced.as_deref(), &value)?);
+                let map = Box::new(with(
+                    self.tensor_map(cx, at(map), l)?,
+                    replaced.as_deref(),
+                    &value,
+                    &coordinates(coords),
+                )?);
                 let (coords, src) = (coordinates(coords), shared_at(src));
                 (
                     Completion::BulkGroup,
@@ -321,7 +331,12 @@ impl Warp {
                 replaced,
                 src,
             } => {
-                let map = Box::new(with(self.tensor_map(cx, at(map), l)?, replaced.as_deref(), &value)?);
+                let map = Box::new(with(
+                    self.tensor_map(cx, at(map), l)?,
+                    replaced.as_deref(),
+                    &value,
+                    &coordinates(coords),
+                )?);
                 let (coords, src) = (coordinates(coords), shared_at(src));
                 (
                     Completion::BulkGroup,
@@ -530,12 +545,22 @@ impl Warp {
     }
 }
 
-/// A map with the fields that one copy replaces.
-fn with(mut map: TensorMap, replaced: Option<&Replaced>, value: &dyn Fn(Value) -> u64) -> Result<TensorMap, Fault> {
+/// A map with the fields that one copy from `coords` on replaces.
+fn with(
+    mut map: TensorMap,
+    replaced: Option<&Replaced>,
+    value: &dyn Fn(Value) -> u64,
+    coords: &[i32],
+) -> Result<TensorMap, Fault> {
     let Some(replaced) = replaced else { return Ok(map) };
     map.address = value(replaced.address);
     aligned(map.address, 16)?;
     if !replaced.dims.is_empty() {
+        if let Some(at) = coords.iter().find(|at| **at != 0) {
+            return Err(illegal(format!(
+                "a tensor copy that replaces sizes of its map starts at {at}; it must start at 0, by an address of its own"
+            )));
+        }
         let upper = replaced.upper.map_or(0, value);
         let stride = |(i, lower): (usize, &Value)| (value(*lower) & 0xffff_ffff | (upper >> (4 * i) & 0xf) << 32) << 4;
         map.dims = replaced.dims.iter().map(|d| value(*d) & 0xff).collect();

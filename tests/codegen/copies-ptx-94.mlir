@@ -1,5 +1,7 @@
 // What PTX 9.4 adds to tensor and bulk copies: reports, masks of 32 bits, and fields of the map that a copy replaces.
 // RUN: girih compile %s --emit ptx | FileCheck %s
+// RUN: girih-opt %s -o %t.mlir
+// RUN: girih compile %t.mlir --emit ptx | FileCheck %s
 
 !map = !tile.tensor_map<8x4x16xf32>
 !line = !tile.tensor_map<64xf32>

@@ -1,4 +1,5 @@
-// A copy that replaces sizes starts at 0: what the simulator says.
+// A copy that replaces sizes starts at 0: what the simulator says. A prefetch changes
+// nothing, whatever its priority.
 //
 // RUN: not girih run %s --kernel start --device sim --arg A=iota:f32[8,32] --arg n=i32:4 2>&1 | FileCheck %s --check-prefix=START
 // RUN: girih run %s --kernel start --device sim --arg A=iota:f32[8,32] --arg n=i32:0
@@ -26,6 +27,8 @@ tile.kernel @start(%A: !matrix, %n: i32) threads(32) launch {
   %there = tile.global_address %A[%c0, %c0] : !matrix
   %row = arith.index_cast %n : i32 to index
   %elected = tile.elect
+  tile.tma.prefetch %map[%row, %c0] evict_last override_address %there : !map
+  tile.bulk.prefetch %A[%c0, %c0], %bytes evict_last : !matrix
   scf.if %elected {
     tile.mbarrier.init %bar[], %one : !bar
     tile.fence mbarrier_init

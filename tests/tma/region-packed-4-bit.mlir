@@ -2,7 +2,7 @@
 // memory and back.
 //
 // RUN: girih run %s --device sim --arg A=iota:i8[8,512] --arg Out=poison:i8[4,256] | FileCheck %s
-// RUN: girih-opt %s --tile-expand-tma 2>&1 | FileCheck %s --check-prefix=OPS
+// RUN: girih-opt %s | girih-opt --tile-expand-tma 2>&1 | FileCheck %s --check-prefix=OPS
 // CHECK: k: ran on
 // CHECK: right: Out: all {{.*}} elements are exact
 // OPS: tile.tma.load {{.*}} !tile.tensor_map<4x256xf4E2M1FN, swizzle = 128>

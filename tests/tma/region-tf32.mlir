@@ -1,7 +1,7 @@
 // A region by planned copies, in a format that rounds: f32 comes as tf32. A prefetch of the region goes before it.
 //
 // RUN: girih run %s --device sim --arg A=uniform:f32[64,64] --arg Out=poison:f32[16,64] | FileCheck %s
-// RUN: girih-opt %s --tile-expand-tma -o %t.mlir
+// RUN: girih-opt %s | girih-opt --tile-expand-tma -o %t.mlir
 // RUN: FileCheck %s --check-prefix=OPS --input-file=%t.mlir
 // RUN: girih run %t.mlir --device sim --arg A=uniform:f32[64,64] --arg Out=poison:f32[16,64] | FileCheck %s
 // CHECK: k: ran on

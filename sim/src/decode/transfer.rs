@@ -129,7 +129,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
         operands: &Operands<'m>,
     ) -> Result<()> {
         if prefetch {
-            mods.ignore(&["L2", "global"]);
+            mods.ignore(&["L2", "global", "L2::evict_last"]);
             return Ok(());
         }
         let to = mods

@@ -130,7 +130,8 @@ impl Warp {
             self.check_access(cx, access, &addresses, active, false);
         }
         if self.load_together(cx, access, &addresses, active) {
-            return Ok(self.trace(cx, access, &addresses, active));
+            self.trace(cx, access, &addresses, active);
+            return Ok(());
         }
         let size = usize::from(access.bytes);
         let total = size * access.values.len();

@@ -179,7 +179,8 @@ impl Drawing {
 
     /// Refuses a window that shows nothing of any panel.
     pub fn check_window(&self, window: &Window) -> Result<(), LayoutError> {
-        let sides: [(&str, _, fn(&Panel) -> usize); 2] = [
+        type Count = fn(&Panel) -> usize;
+        let sides: [(&str, _, Count); 2] = [
             ("rows", &window.rows, |panel| panel.rows.len()),
             ("columns", &window.columns, |panel| panel.columns.len()),
         ];

@@ -227,7 +227,10 @@ impl<'c> Unit<'c> {
     /// The PTX version that was asked for, if the module's instructions exist in it; else the usual one, or the first that
     /// has them all.
     fn choose_ptx(&mut self, target: Target, asked: Option<PtxVersion>) -> Result<PtxTarget> {
-        let usual = PtxTarget::new(target, asked)?;
+        let usual = PtxTarget::new(target, asked).map_err(|error| Failure {
+            kind: if asked.is_some() { Kind::Usage } else { Kind::Failed },
+            ..error.into()
+        })?;
         match asked {
             Some(version) => {
                 self.step("PTX version", |module| level::verify_ptx(module, version))?;
@@ -427,9 +430,6 @@ fn foreign(source: &[u8]) -> Option<&'static str> {
                 "is LLVM IR (--emit llvm), which girih does not read; compile what --emit tile, explicit or nvvm writes, or \
                  give this to LLVM's llc",
             )
-        }
-        _ if begins(&[".version"]) => {
-            Some("is PTX, which is compiled already; run it with `girih run`, or give it to ptxas")
         }
         _ => None,
     }

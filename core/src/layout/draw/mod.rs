@@ -179,14 +179,13 @@ impl Drawing {
 
     /// Refuses a window that shows nothing of any panel.
     pub fn check_window(&self, window: &Window) -> Result<(), LayoutError> {
-        type Count = fn(&Panel) -> usize;
-        let sides: [(&str, _, Count); 2] = [
-            ("rows", &window.rows, |panel| panel.rows.len()),
-            ("columns", &window.columns, |panel| panel.columns.len()),
+        let most = |count: fn(&Panel) -> usize| self.panels.iter().map(count).max().unwrap_or(0);
+        let sides = [
+            ("rows", &window.rows, most(|panel| panel.rows.len())),
+            ("columns", &window.columns, most(|panel| panel.columns.len())),
         ];
-        for (what, wanted, count) in sides {
+        for (what, wanted, most) in sides {
             let Some(wanted) = wanted else { continue };
-            let most = self.panels.iter().map(count).max().unwrap_or(0);
             if wanted.is_empty() || wanted.start >= most {
                 return Err(LayoutError::Shape(format!(
                     "{what} {}..{} are none of the {most} that the drawing has; expected a part of 0..{most}",

@@ -128,3 +128,55 @@ tile.kernel @full() threads(1024) launch {
     }
   }
 }
+
+// -----
+
+// A region for several threads: all of the producer run it, each with its number, and what one thread alone does goes to one.
+// CHECK-LABEL: tile.kernel @together
+// CHECK: role consumer(%{{.*}}) warps(4) registers(240) {
+// CHECK: role producer(%{{.*}}) warps(4) registers(136) {
+// CHECK-NOT: tile.elect
+// CHECK: scf.for %[[I:.*]] =
+// CHECK: scf.for %[[K:.*]] =
+// CHECK: %[[THREAD:.*]] = tile.thread_id fresh
+// CHECK: %[[OWN:.*]] = arith.subi %[[THREAD]], %c128
+// CHECK: arith.addi %[[K]], %[[OWN]]
+// CHECK: tile.cp_async.mbarrier_arrive
+// CHECK: arith.cmpi eq, %warp{{.*}}, %c4
+// CHECK: tile.elect
+// CHECK: scf.for
+// CHECK: tile.mbarrier.arrive
+// LOOP-LABEL: tile.kernel @together
+// LOOP: %[[FIRST:.*]] = arith.cmpi ult, %thread{{.*}}, %c128
+// LOOP: scf.if %[[FIRST]] {
+// LOOP: scf.for %[[J:.*]] =
+// LOOP: %[[THREAD:.*]] = tile.thread_id fresh
+// LOOP: arith.addi %[[J]], %[[THREAD]]
+tile.kernel @together(%A: memref<?xf32, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %full = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+  %count = arith.constant 1 : i32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %true = arith.constant true
+  tile.fence mbarrier_init
+  tile.barrier
+  %n = memref.dim %A, %c0 : memref<?xf32, #tile.global>
+  scf.for %i = %c0 to %n step %c1 {
+    scf.for %k = %c0 to %n step %c1 {
+      tile.produce(%j, %t) ahead(2) threads(128) {
+        %at = arith.addi %j, %t : index
+        %odd = arith.cmpi eq, %at, %c1 : index
+        tile.cp_async.mbarrier_arrive %full[] noinc : memref<!tile.mbarrier, #tile.shared>
+      }
+      tile.mbarrier.wait %full[], %true : memref<!tile.mbarrier, #tile.shared>
+    }
+  }
+  scf.for %k = %c0 to %n step %c1 {
+    tile.produce(%j) ahead(2) {
+      tile.mbarrier.arrive %full[] : memref<!tile.mbarrier, #tile.shared>
+    }
+  }
+}

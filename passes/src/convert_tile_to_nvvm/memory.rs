@@ -260,6 +260,17 @@ pub fn patterns(c: &mut Conversion<'_>) {
         rewriter.replace(op, &[e.pack(&elements)]);
         Ok(())
     });
+    // What upstream's patterns make of several times the same element.
+    c.pattern("vector.broadcast", 1, |op, operands, rewriter| -> Matched {
+        let (t, from) = (op.result0().r#type(), op.operand_values()[0].r#type());
+        if from.shape().is_some() {
+            return refuse(op, format!("repeats {from}; only numbers become vectors"));
+        }
+        let n: i64 = t.shape().unwrap_or_default().iter().product();
+        let e = Emit::new(rewriter, op.location());
+        rewriter.replace(op, &[e.pack(&vec![operands.one(0); n as usize])]);
+        Ok(())
+    });
     c.pattern("memref.dim", 1, |op, operands, rewriter| -> Matched {
         let t = op.operand_values()[0].r#type();
         if !ours(t) {

@@ -204,19 +204,25 @@ impl<'c> Copy<'c, '_> {
         );
     }
 
-    /// All chunks of `width` bytes that the thread brings; `body` gets those that are on their way at once.
-    fn each(self, e: &Emit<'c, '_>, width: i64, unroll: i64, body: &dyn Fn(&Emit<'c, '_>, &[Chunk<'c>])) {
+    /// All chunks of `width` bytes that the thread brings; `body` gets those that are on their way at once, of each panel about
+    /// `unroll` rows for each place in a row.
+    fn each(self, e: &Emit<'c, '_>, width: i64, unroll_asked: i64, body: &dyn Fn(&Emit<'c, '_>, &[Chunk<'c>])) {
         let (s, slot_type, sizes) = (self.o.staging, self.o.stage.result().r#type(), self.sizes(e));
         let elements = width / self.o.element_bytes();
         let in_row = s.span / elements;
         let together = THREADS / in_row;
         let step = together.max(PERIOD_ROWS);
         let passes = (s.rows + step - 1) / step;
-        let unroll = (1..=unroll.min(passes)).rev().find(|u| passes % u == 0).unwrap_or(1);
+        let unroll = (1..=unroll_asked.min(passes))
+            .rev()
+            .find(|u| passes % u == 0)
+            .unwrap_or(1);
         let row = e.div_u(self.thread, e.index(in_row));
         let column = e.mul(e.rem_u(self.thread, e.index(in_row)), e.index(elements));
         let panel_type = with_shape(slot_type, &[s.rows, s.span]);
         let (row_axis, column_axis) = (self.o.row_axis(), self.o.column_axis());
+        // Panels that are few chunks go together.
+        let (mut open, most) = (vec![], unroll_asked * (step / together));
         for block in 0..s.blocks {
             for panel in 0..s.panels {
                 let at = [self.slot, e.index(block), e.index(panel)];
@@ -251,15 +257,24 @@ impl<'c> Copy<'c, '_> {
                             all.push(chunk(e, phase, first.map_or(far, |first| e.add(first, far))));
                         }
                     }
-                    body(e, &all);
+                    all
                 };
-                if passes == unroll {
-                    several(e, None);
-                } else {
+                if passes != unroll {
                     let (end, by) = (e.index(passes / unroll), e.index(unroll * step));
-                    e.for_loop(e.index(0), end, e.index(1), |e, n| several(&e, Some(e.mul(n, by))));
+                    e.for_loop(e.index(0), end, e.index(1), |e, n| {
+                        body(&e, &several(&e, Some(e.mul(n, by))))
+                    });
+                    continue;
                 }
+                let own = several(e, None);
+                if !open.is_empty() && (open.len() + own.len()) as i64 > most {
+                    body(e, &std::mem::take(&mut open));
+                }
+                open.extend(own);
             }
+        }
+        if !open.is_empty() {
+            body(e, &open);
         }
     }
 

@@ -11,13 +11,15 @@
 //! as themselves; then the tensor maps of the launch.
 use girih_core::{
     dtype::DType,
-    manifest::{Arg, Kernel, Manifest, MapForm, Param, SCHEMA},
+    manifest::{Arg, Expr, Fact, Kernel, Manifest, MapForm, Param, SCHEMA},
     target::Target,
 };
 use girih_dialects::tile::{
+    facts::Facts,
     host::{self, HostMap},
     ops::kernel::Entry,
     types::TensorMapType,
+    verify::element_bits,
 };
 use girih_ir::{
     ext::{BlockExt, DYNAMIC},
@@ -66,7 +68,7 @@ fn kernel<'c: 'a, 'a>(module: OperationRef<'c, 'a>, entry: Entry<'c, 'a>) -> Res
     }
     let (mut args, mut params) = (vec![], vec![]);
     for (i, (value, name)) in arguments.iter().zip(&names).enumerate() {
-        let alignment = map_alignment(maps, i);
+        let alignment = map_alignment(maps, i).max(Facts::of(op, i).aligned as u64);
         match argument(i, value.r#type(), name, alignment, &mut params) {
             Ok(arg) => args.push(arg),
             Err(why) => errors.op(&op, format!("argument '{name}' is {}, {why}", value.r#type())),
@@ -103,7 +105,37 @@ fn kernel<'c: 'a, 'a>(module: OperationRef<'c, 'a>, entry: Entry<'c, 'a>) -> Res
         block: [threads, 1, 1],
         cluster,
         dynamic_shared_bytes,
+        facts: facts(op, &arguments),
     })
+}
+
+/// What the attributes of the arguments say of sizes, strides and numbers; what they say of an address is its alignment.
+fn facts<'c>(op: OperationRef<'c, '_>, arguments: &[Value<'c, '_>]) -> Vec<Fact> {
+    let mut all = vec![];
+    for (arg, argument) in arguments.iter().enumerate() {
+        let (t, said) = (argument.r#type(), Facts::of(op, arg));
+        if !t.is_memref_type() {
+            let (multiple, range) = (said.multiple(0) as u64, said.range);
+            if multiple > 1 || range.is_some() {
+                let value = Expr::Scalar { arg };
+                all.push(Fact { value, multiple, range });
+            }
+            continue;
+        }
+        let bytes = element_bits(t).unwrap_or(8) / 8;
+        let rows = (said.aligned as u64 / bytes).max(1);
+        let (strides, _) = t.strides_and_offset().unwrap_or_default();
+        let sizes = (0..strides.len()).map(|dim| (Expr::Size { arg, dim }, said.multiple(dim) as u64));
+        let dynamic = (0..strides.len()).filter(|dim| strides[*dim] == DYNAMIC);
+        let strides = dynamic.map(|dim| (Expr::Stride { arg, dim }, rows));
+        let asked = sizes.chain(strides).filter(|(_, multiple)| *multiple > 1);
+        all.extend(asked.map(|(value, multiple)| Fact {
+            value,
+            multiple,
+            range: None,
+        }));
+    }
+    all
 }
 
 fn positive(n: i64) -> Option<u32> {

@@ -23,6 +23,8 @@ pub struct Failure {
     pub messages: Vec<Message>,
     /// What the simulator's checks found before; `None` where nothing was checked.
     pub checks: Option<Box<Checks>>,
+    /// What kernels printed before, where it has not gone to standard output already.
+    pub printed: String,
 }
 
 /// Result of girih's calls.
@@ -35,6 +37,7 @@ impl Failure {
             kind: Kind::Failed,
             messages: vec![error(text)],
             checks: None,
+            printed: String::new(),
         }
     }
 
@@ -58,6 +61,7 @@ impl Failure {
             kind: Kind::Failed,
             messages,
             checks: None,
+            printed: String::new(),
         };
         if !said {
             failure
@@ -143,6 +147,12 @@ impl Failure {
         value
     }
 
+    /// Adds what kernels printed before it.
+    pub fn with_printed(mut self, printed: String) -> Self {
+        self.printed = printed;
+        self
+    }
+
     /// Exit code of a program that ends with this.
     pub fn exit_code(&self) -> u8 {
         match self.kind {
@@ -187,6 +197,17 @@ pub(crate) fn from_line(line: &str) -> Message {
     }
 }
 
+/// A device's message, at the line of the source that it names.
+fn from_device(text: &str) -> Message {
+    let place = text.lines().find_map(|line| {
+        let mut parts = line.strip_prefix("  from ")?.rsplitn(3, ':');
+        let column = parts.next()?.parse().ok()?;
+        let row = parts.next()?.parse().ok()?;
+        Some((parts.next()?.to_owned(), row, column))
+    });
+    Message { place, ..error(text) }
+}
+
 fn split_place(line: &str) -> Option<((String, u32, u32), &str)> {
     let (head, rest) = line.split_once(": ")?;
     let (head, column) = head.rsplit_once(':')?;
@@ -210,6 +231,7 @@ impl From<girih_codegen::Error> for Failure {
             kind: Kind::Failed,
             messages,
             checks: None,
+            printed: String::new(),
         }
     }
 }
@@ -224,19 +246,24 @@ impl From<girih_runtime::Error> for Failure {
         let messages = match &failed {
             // One line for each argument.
             E::Arguments { .. } => failed.to_string().lines().map(error).collect(),
+            E::Device(device) => vec![from_device(&device.message)],
             _ => vec![error(failed.to_string())],
         };
         Failure {
             kind,
             messages,
             checks: None,
+            printed: String::new(),
         }
     }
 }
 
 impl From<DeviceError> for Failure {
     fn from(failed: DeviceError) -> Self {
-        Failure::new(failed.message)
+        Failure {
+            messages: vec![from_device(&failed.message)],
+            ..Failure::new("")
+        }
     }
 }
 

@@ -27,6 +27,7 @@ use girih_dialects::{
     tile::{
         layouts::{Fragment, Layout, is_laid_out},
         ops::{
+            debug::{Assert, Print},
             index::WarpId,
             kernel::Kernel,
             memory::{Load, Slab, Store},
@@ -207,6 +208,12 @@ impl<'c> Tiles<'c> {
             "scf.for" | "scf.if" | "scf.yield" => Ok(vec![]),
             "arith.constant" if is_splat(op) => Ok(vec![]),
             _ if op.is::<Splat>() => Ok(vec![]),
+            _ if op.is::<Print>() || op.is::<Assert>() => Diag::op(
+                &op,
+                "speaks of a tile of a matrix product, whose rows lie in several warpgroups; store it with tile.store, and speak of \
+                 what tile.load gives after tile.barrier",
+            )
+            .report(),
             name => {
                 let m = format!(
                     "works on a tile of a matrix product, but tile-expand-mma has no rule for '{name}'; such tiles are computed with \

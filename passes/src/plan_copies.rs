@@ -27,7 +27,8 @@
 //! a row.
 //!
 //! Tensor copies take rows whose address and strides are multiples of 16 bytes, from a column that is one too. What is not
-//! known is tested before the loop, and before all loops around it. Where every operand of a loop may have tensor copies, a
+//! known is tested before the loop, and before all loops around it; what attributes of the argument say (`tile.aligned`) is
+//! known. Where every operand of a loop may have tensor copies, a
 //! loop with nothing else stands beside the one in which each operand goes by its own test.
 //!
 //! An operand is copied by threads from the start where the memref is no argument of the kernel, no dimension has stride 1,
@@ -37,7 +38,7 @@
 //! *Needs* `threads` to be 128 for each 64 rows of the accumulator. *Refuses* operands that are not loaded just so.
 //! *Numbers* stay what they are.
 use crate::{
-    known::{known_multiple, unknown_parts},
+    known::{known_multiple, rows_are_aligned, unknown_parts},
     nest::{Nest, counter},
     slice::{Slice, is_defined_in},
 };
@@ -127,10 +128,17 @@ struct Test<'c> {
 }
 
 impl<'c> Test<'c> {
+    /// Whether the attributes of the argument say it all. Where rows end does not matter to a tensor copy.
+    fn is_known(&self) -> bool {
+        self.multiples.is_empty() && rows_are_aligned(self.memory, self.axis, self.by, false)
+    }
     /// The truth value, computed before all loops.
     fn emit(&self, loc: Location<'c>) -> V<'c> {
         let at = Before(self.nest.outermost());
         let e = Emit::new(&at, loc);
+        if self.is_known() {
+            return e.constant(1, e.int(1));
+        }
         let aligned = IsAligned::build(loc, e.int(1), self.memory, self.axis as i64, self.by, true);
         let mut slice = self.nest.slice();
         self.multiples.iter().fold(e.insert(aligned).result0(), |all, v| {
@@ -184,7 +192,14 @@ fn plan<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
             .collect();
         let together = plans.iter().filter(|other| other.mma.op().parent() == place);
         let all_fit = together.into_iter().all(|other| other.copy.is_ok());
+        let is_known = |i: usize| own[i].copy.as_ref().is_ok_and(Test::is_known);
+        let all_known = plans
+            .iter()
+            .filter(|other| other.mma.op().parent() == place)
+            .all(|other| other.copy.as_ref().is_ok_and(Test::is_known));
         match place.filter(|_| all_fit) {
+            // No test, and no second loop.
+            Some(_) if all_known => stage(mma, &own, |_| (Mover::Tma, None)),
             Some(place) => {
                 let conditions = conditions.into_iter().flatten();
                 match loops.iter_mut().find(|(l, _)| *l == place) {
@@ -194,6 +209,7 @@ fn plan<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
                 stage(mma, &own, |_| (Mover::Tma, None));
             }
             None => stage(mma, &own, |i| match conditions[i] {
+                Some(_) if is_known(i) => (Mover::Tma, None),
                 Some(condition) => (Mover::Tma, Some(condition)),
                 None => (Mover::Threads, None),
             }),

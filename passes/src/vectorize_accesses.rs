@@ -18,11 +18,12 @@
 //!
 //! A thread moves up to 16 bytes at once: neighbours in its registers along the axis whose stride is 1, where the index along
 //! it is a known multiple of their number. That rows start at such multiples, and that sizes are, is known of static sizes
-//! and strides; of the others, and of addresses, the kernel asks once, when it starts, and has a body for either answer.
+//! and strides, and of arguments whose attributes say so (`tile.aligned`, `tile.divisible`); of the others, and of addresses,
+//! the kernel asks once, when it starts, and has a body for either answer.
 //!
 //! *Needs* `tile-assign-layouts` to have run. With `guard=false` nothing is asked, and vectors are used only where all is
 //! known. A kernel whose body is several blocks is not split, which a remark says. *Numbers* stay what they are.
-use crate::known::known_multiple;
+use crate::known::{known_multiple, rows_are_aligned};
 use girih_dialects::tile::{
     distribution::Distribution,
     ops::{
@@ -138,6 +139,13 @@ fn vectorize<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) {
     let (Some(body), false) = (blocks.first(), found.is_empty()) else {
         return;
     };
+    // What the arguments' attributes say is not asked.
+    let is_known = |c: &Candidate<'c>| rows_are_aligned(c.memory, c.axis, c.vector, true);
+    if found.iter().all(is_known) {
+        found.iter().for_each(|c| set_vector(c.op, c.vector));
+        cx.count(0, found.len() as u64);
+        return;
+    }
     if !cx.option_bool("guard") {
         return;
     }
@@ -157,14 +165,16 @@ fn vectorize<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) {
     }
     // For each memref and axis the widest vector.
     let mut asked: Vec<(usize, usize, i64)> = vec![];
-    for c in &found {
+    for c in found.iter().filter(|c| !is_known(c)) {
         let argument = arguments.iter().position(|a| *a == c.memory).unwrap_or(0);
         match asked.iter_mut().find(|(a, axis, _)| (*a, *axis) == (argument, c.axis)) {
             Some((_, _, vector)) => *vector = (*vector).max(c.vector),
             None => asked.push((argument, c.axis, c.vector)),
         }
     }
-    if found.is_empty() {
+    if asked.is_empty() {
+        found.iter().for_each(|c| set_vector(c.op, c.vector));
+        cx.count(0, found.len() as u64);
         return;
     }
     asked.sort_unstable();

@@ -110,6 +110,7 @@ impl Explicit {
                 block: dims(self.block),
                 cluster: dims(self.cluster),
                 dynamic_shared_bytes: self.shared.unwrap_or(0),
+                facts: vec![],
             }],
         })
     }

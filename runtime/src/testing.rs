@@ -172,6 +172,7 @@ pub fn gemm_manifest() -> Manifest {
             block: [288, 1, 1],
             cluster: [2, 1, 1],
             dynamic_shared_bytes: 200 << 10,
+            facts: vec![],
         }],
     }
 }

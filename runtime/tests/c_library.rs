@@ -49,6 +49,7 @@ fn ptx() -> String {
             block: [32, 1, 1],
             cluster: [1, 1, 1],
             dynamic_shared_bytes: 0,
+            facts: vec![],
         }],
     };
     manifest.to_ptx_comment()

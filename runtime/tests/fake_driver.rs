@@ -79,6 +79,7 @@ fn ptx(body: &str) -> String {
             block: [128, 1, 1],
             cluster: [2, 1, 1],
             dynamic_shared_bytes: 100_000,
+            facts: vec![],
         }],
     };
     manifest.to_ptx_comment()

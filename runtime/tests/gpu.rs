@@ -85,6 +85,7 @@ fn program() -> Program {
         block: [128, 1, 1],
         cluster: [2, 1, 1],
         dynamic_shared_bytes: 200 << 10,
+        facts: vec![],
     };
     let trap = Kernel {
         name: "trap".into(),
@@ -93,6 +94,7 @@ fn program() -> Program {
         grid: [Expr::Const(1), Expr::Const(1), Expr::Const(1)],
         cluster: [1, 1, 1],
         dynamic_shared_bytes: 0,
+        facts: vec![],
         ..scale.clone()
     };
     let manifest = Manifest {

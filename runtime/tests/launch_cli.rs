@@ -42,6 +42,7 @@ fn every_mistake_has_its_message_and_exit_code() {
             block: [32, 1, 1],
             cluster: [1; 3],
             dynamic_shared_bytes: 0,
+            facts: vec![],
         }],
     };
     let good = manifest.to_ptx_comment() + ".visible .entry k() { ret; }\n";

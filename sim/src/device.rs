@@ -77,7 +77,7 @@ impl Simulator {
         self.shows_output = false;
     }
 
-    /// What kernels printed so far (`vprintf`), threads of a warp in order, warps as they came.
+    /// What kernels printed so far (`vprintf`): launch by launch, in each block by block, x fastest, and thread by thread.
     pub fn output(&self) -> &str {
         &self.printed
     }
@@ -415,6 +415,7 @@ impl Device for Simulator {
         self.progress.begin(shape.grid.iter().map(|v| u64::from(*v)).product());
         let result = exec::run(&grid);
         let printed = grid.output.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let printed: String = printed.into_values().collect();
         let left = grid.budget.into_inner();
         let findings = grid.checks.map(|checks| {
             if let Err(error) = &result {

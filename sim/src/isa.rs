@@ -306,6 +306,13 @@ pub struct Call {
     pub results: Box<[Argument]>,
 }
 
+/// A call of `__assertfail`, as far as it is told.
+#[derive(Clone, Copy, Debug)]
+pub struct AssertFail {
+    /// Address of the message.
+    pub message: Argument,
+}
+
 /// A call of `vprintf`.
 #[derive(Clone, Copy, Debug)]
 pub struct Print {
@@ -451,6 +458,8 @@ pub enum Op {
     BranchIndexed(Value, Box<[u32]>),
     Call(Box<Call>),
     Print(Print),
+    /// A call of `__assertfail`.
+    AssertFail(AssertFail),
     Return,
     Exit,
     Trap,

@@ -33,6 +33,8 @@ pub enum FaultKind {
     InvalidPc,
     /// `CUDA_ERROR_LAUNCH_FAILED`: `trap`, and faults without a name of their own.
     LaunchFailed,
+    /// `CUDA_ERROR_ASSERT`: an assertion of the kernel does not hold.
+    Assert,
     /// `CUDA_ERROR_LAUNCH_TIMEOUT`: a deadlock, or the instruction limit.
     LaunchTimeout,
     /// `CUDA_ERROR_NOT_SUPPORTED`: the simulator lacks what the instruction asks for.
@@ -54,6 +56,7 @@ impl FaultKind {
             FaultKind::InvalidAddressSpace => "CUDA_ERROR_INVALID_ADDRESS_SPACE",
             FaultKind::InvalidPc => "CUDA_ERROR_INVALID_PC",
             FaultKind::LaunchFailed => "CUDA_ERROR_LAUNCH_FAILED",
+            FaultKind::Assert => "CUDA_ERROR_ASSERT",
             FaultKind::LaunchTimeout => "CUDA_ERROR_LAUNCH_TIMEOUT",
             FaultKind::NotSupported => "CUDA_ERROR_NOT_SUPPORTED",
         }

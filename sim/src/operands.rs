@@ -174,6 +174,7 @@ impl Visitor<'_> {
                 self.arguments(&[print.format, print.arguments], false);
                 self.arguments(print.result.as_slice(), true);
             }
+            Op::AssertFail(failed) => self.arguments(&[failed.message], false),
             Op::Barrier(barrier) => {
                 self.reads(&[barrier.id.slot]);
                 self.values(barrier.threads.as_slice(), false);

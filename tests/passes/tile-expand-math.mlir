@@ -78,13 +78,64 @@ func.func @host(%x: f32) -> f32 {
 // -----
 
 gpu.module @refused {
-  gpu.func @f(%x: f64, %n: i32, %h: f8E4M3FN) -> (f64, f64, f8E4M3FN) {
-    // expected-error @+1 {{'math.sin' op is not expanded on f64; compute it in f32, with arith.truncf before and arith.extf after}}
-    %s = math.sin %x : f64
-    // expected-error @+1 {{'math.fpowi' op is not expanded; for a known exponent write the products, or convert it and use math.powf}}
-    %p = math.fpowi %x, %n : f64, i32
+  gpu.func @f(%h: f8E4M3FN) -> f8E4M3FN {
     // expected-error @+1 {{'math.exp' op is not expanded on f8E4M3FN; compute it in f32, with arith.extf before and arith.truncf after}}
     %e = math.exp %h : f8E4M3FN
-    gpu.return %s, %p, %e : f64, f64, f8E4M3FN
+    gpu.return %e : f8E4M3FN
+  }
+}
+
+// -----
+
+gpu.module @widths {
+  // In double precision an angle is reduced with 64 bits at a time.
+  // CHECK-LABEL: @double
+  gpu.func @double(%x: f64, %n: i32) -> (f64, f64) {
+    // CHECK: arith.mului_extended %{{.*}} : i64
+    // CHECK-NOT: math.sin
+    %s = math.sin %x : f64
+    // CHECK: arith.sitofp %{{.*}} : i32 to f64
+    // CHECK-NOT: math.fpowi
+    // CHECK: gpu.return
+    %p = math.fpowi %x, %n : f64, i32
+    gpu.return %s, %p : f64, f64
+  }
+
+  // Logarithms of vectors are approximated lane by lane, those of a tile when it is in registers.
+  // CHECK-LABEL: @lanes
+  gpu.func @lanes(%v: vector<2xf32>, %t: tensor<4xf32>) -> (vector<2xf32>, tensor<4xf32>) {
+    // CHECK: vector.extract %{{.*}}[0] : f32 from vector<2xf32>
+    // CHECK: llvm.call_intrinsic "llvm.nvvm.lg2.approx.f"
+    // CHECK: vector.insert %{{.*}}, %{{.*}} [0] : f32 into vector<2xf32>
+    // CHECK: vector.extract %{{.*}}[1] : f32 from vector<2xf32>
+    // CHECK: arith.mulf %{{.*}} : vector<2xf32>
+    %l = math.log %v fastmath<afn> : vector<2xf32>
+    // CHECK: %[[L:.*]] = math.log2 %{{.*}} fastmath<afn> : tensor<4xf32>
+    // CHECK: arith.mulf %[[L]], %{{.*}} : tensor<4xf32>
+    %m = math.log10 %t fastmath<afn> : tensor<4xf32>
+    gpu.return %l, %m : vector<2xf32>, tensor<4xf32>
+  }
+
+  // Powers of whole numbers wrap; kinds are told by size; a truth value goes by way of i32.
+  // CHECK-LABEL: @integers
+  gpu.func @integers(%i: i32, %n: i32, %x: f16, %b: i1) -> (i32, i1, i1, f16, bf16) {
+    // CHECK: scf.for
+    // CHECK: arith.muli
+    // CHECK: scf.yield
+    %p = math.ipowi %i, %n : i32
+    // CHECK: math.absf %{{.*}} : f16
+    // CHECK: arith.cmpf oeq
+    %inf = math.isinf %x : f16
+    // CHECK: arith.constant 6.103520e-05 : f16
+    // CHECK: arith.cmpf oge
+    // CHECK: arith.cmpf olt
+    %normal = math.isnormal %x : f16
+    // CHECK: %[[MIN:.*]] = arith.minimumf
+    // CHECK: arith.maximumf %[[MIN]]
+    %c = math.clampf %x to [%x, %x] : f16
+    // CHECK: arith.extsi %{{.*}} : i1 to i32
+    // CHECK: arith.sitofp %{{.*}} : i32 to bf16
+    %f = arith.sitofp %b : i1 to bf16
+    gpu.return %p, %inf, %normal, %c, %f : i32, i1, i1, f16, bf16
   }
 }

@@ -1,9 +1,10 @@
 //! Pipelines from upstream's dialects down to the llvm dialect.
 use super::{formats, loops};
 use crate::error::{Error, Result};
+use girih_ir::ext::OpExt;
 use melior::{
     ir::{
-        Module,
+        Attribute, Module,
         operation::{OperationLike, WalkOrder, WalkResult},
     },
     pass::PassManager,
@@ -20,7 +21,10 @@ const DEALLOCATE: &str = "expand-realloc,canonicalize,ownership-based-buffer-dea
 
 /// Loops over scalars, with no arithmetic on formats that the CPU has not.
 const LOOPS: &str = "func.func(convert-linalg-to-loops,scf-forall-to-for),lower-affine,\
-     arith-emulate-unsupported-floats{source-types=f16,bf16,f8E4M3FN,f8E5M2 target-type=f32},canonicalize,cse";
+     arith-emulate-unsupported-floats{source-types=f16,bf16,f8E4M3FN,f8E5M2 target-type=f32}";
+
+/// After [`rounds_each`].
+const CLEAN: &str = "canonicalize,cse";
 
 /// The rest of the way.
 const LLVM: &str = "convert-vector-to-scf,convert-scf-to-cf,memref-expand,expand-strided-metadata,lower-affine,\
@@ -43,9 +47,25 @@ pub(super) fn to_llvm_dialect(module: &mut Module<'_>, name: &str) -> Result<boo
     )?;
     loops::order(module)?;
     run(module, name, LOOPS)?;
+    rounds_each(module);
+    run(module, name, CLEAN)?;
     formats::expand(module)?;
     run(module, name, LLVM)?;
     Ok(!manual)
+}
+
+/// Every result of a narrow format is rounded, as the program says: emulation lets conversions back and forth be left out.
+fn rounds_each(module: &Module<'_>) {
+    // SAFETY: the context is the module's own, which is alive.
+    let Some(exact) = Attribute::parse(unsafe { module.context().to_ref() }, "#arith.fastmath<none>") else {
+        return;
+    };
+    module.as_operation().walk(WalkOrder::PreOrder, |operation| {
+        if operation.name().as_string_ref().as_str() == Ok("arith.truncf") {
+            operation.set_attr("fastmath", exact);
+        }
+        WalkResult::Advance
+    });
 }
 
 fn run(module: &mut Module<'_>, name: &str, passes: &str) -> Result<()> {

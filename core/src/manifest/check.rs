@@ -94,6 +94,14 @@ impl Kernel {
         for (i, expr) in self.grid.iter().enumerate() {
             self.expect_expr(&format!("grid[{i}]"), expr)?;
         }
+        for (i, fact) in self.facts.iter().enumerate() {
+            let place = format!("facts[{i}]");
+            self.expect_expr(&place, &fact.value)?;
+            if fact.argument().is_none() || fact.multiple == 0 {
+                let message = "a fact says of a size, a stride or a number what it is a multiple of, at least 1";
+                return Err(inconsistent(self, place, message));
+            }
+        }
         for (place, counts) in [("block", self.block), ("cluster", self.cluster)] {
             if counts.contains(&0) {
                 return Err(inconsistent(self, place, format!("{counts:?} has a zero")));

@@ -64,6 +64,56 @@ pub struct Kernel {
     pub cluster: [u32; 3],
     /// Dynamic shared memory, bytes for each block.
     pub dynamic_shared_bytes: u32,
+    /// What the kernel was compiled for, beside the types of its arguments: a launch that breaks it is refused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<Fact>,
+}
+
+/// What a size, a stride or a number is known to be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a fact")]
+pub struct Fact {
+    /// [`Expr::Size`], [`Expr::Stride`] or [`Expr::Scalar`].
+    pub value: Expr,
+    /// What it is a multiple of, at least 1.
+    pub multiple: u64,
+    /// The least and the largest value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<[i64; 2]>,
+}
+
+impl Fact {
+    /// The argument that it is said of.
+    pub fn argument(&self) -> Option<usize> {
+        match self.value {
+            Expr::Size { arg, .. } | Expr::Stride { arg, .. } | Expr::Scalar { arg } => Some(arg),
+            _ => None,
+        }
+    }
+
+    /// What a value breaks, if it breaks something: what it is, what it should be, and what to do.
+    pub fn broken_by(&self, value: i64) -> Option<String> {
+        let what = match self.value {
+            Expr::Size { dim, .. } => format!("size of dimension {dim}"),
+            Expr::Stride { dim, .. } => format!("stride of dimension {dim}"),
+            _ => "the number".to_owned(),
+        };
+        let remedy = match self.value {
+            Expr::Size { .. } => "pad the array, or compile without tile.divisible",
+            Expr::Stride { .. } => "pad the rows, or compile without tile.aligned",
+            _ => "give another, or compile without its attribute",
+        };
+        if let Some([least, most]) = self.range.filter(|[least, most]| !(*least..=*most).contains(&value)) {
+            return Some(format!(
+                "{what} = {value}, but the kernel was compiled for {least} to {most}; {remedy}"
+            ));
+        }
+        // Of i64's least value, too, the remainder is a number.
+        (i128::from(value) % i128::from(self.multiple.max(1)) != 0).then(|| {
+            let multiple = self.multiple;
+            format!("{what} = {value}, but the kernel was compiled for multiples of {multiple}; {remedy}")
+        })
+    }
 }
 
 /// A logical argument.
@@ -293,6 +343,31 @@ mod tests {
     use super::*;
     use crate::tensor_map::Mode;
 
+    #[test]
+    fn a_broken_fact_names_value_bound_and_remedy() {
+        let fact = |value, multiple, range| Fact { value, multiple, range };
+        let size = fact(Expr::Size { arg: 0, dim: 1 }, 8, None);
+        assert_eq!((size.broken_by(16), size.argument()), (None, Some(0)));
+        let message = size.broken_by(12).unwrap_or_default();
+        assert_eq!(
+            message,
+            "size of dimension 1 = 12, but the kernel was compiled for multiples of 8; pad the array, or compile without \
+             tile.divisible"
+        );
+        let number = fact(Expr::Scalar { arg: 2 }, 1, Some([-1, 3]));
+        assert_eq!((number.broken_by(-1), number.broken_by(3)), (None, None));
+        assert!(
+            number
+                .broken_by(4)
+                .is_some_and(|why| why.contains("the number = 4, but the kernel was compiled for -1 to 3"))
+        );
+        assert!(
+            fact(Expr::Stride { arg: 0, dim: 0 }, 3, None)
+                .broken_by(i64::MIN)
+                .is_some()
+        );
+    }
+
     /// Arguments of [`example`]: a 256x512 array of bf16 at 0x1000, and -7.
     pub struct Arguments {
         pub sizes: Vec<i64>,
@@ -379,6 +454,7 @@ mod tests {
                 block: [128, 1, 1],
                 cluster: [1, 1, 1],
                 dynamic_shared_bytes: 0,
+                facts: vec![],
             }],
         }
     }

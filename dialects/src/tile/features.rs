@@ -2,8 +2,8 @@
 //! has. `tile-verify-target` holds the rows against [`girih_core::target`].
 use super::{
     ops::{
-        bulk, cluster, cluster_reduce, cp_async, index, kernel, mbarrier, memory, mma, part, reduce, rows, scan, shape,
-        sync,
+        bulk, cluster, cluster_reduce, cp_async, debug, index, kernel, mbarrier, memory, mma, part, reduce, rows, scan,
+        shape, sync,
         tensormap_device::{self, MapField},
         tma::{self, CopySpace, TmaLoad, TmaStore},
         tma_apply, tma_copy,
@@ -136,6 +136,8 @@ pub const ROWS: &[(&str, Needs)] = &[
     (wgmma::Wait::DEF.name, Needs::Fixed(&[one(Op::Wgmma)])),
     (sync::Barrier::DEF.name, Needs::Nothing),
     (sync::Fence::DEF.name, Needs::By(fence)),
+    (debug::Print::DEF.name, Needs::Nothing),
+    (debug::Assert::DEF.name, Needs::Nothing),
     (value::Splat::DEF.name, Needs::Nothing),
     (value::Iota::DEF.name, Needs::Nothing),
     (value::ConvertLayout::DEF.name, Needs::Nothing),

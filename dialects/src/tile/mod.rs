@@ -29,9 +29,12 @@
 //! | [`ops::cluster_reduce`] | reductions over the blocks of a cluster |
 //! | [`ops::wgmma`] | warpgroup matrix products |
 //! | [`ops::sync`] | barriers and fences |
+//! | [`ops::debug`] | text and assertions of the device |
+//! | [`facts`] | what arguments are known to be |
 //! | [`features`] | what each op asks of a target |
 //! | [`host`] | what a launch region computes |
 pub mod distribution;
+pub mod facts;
 pub mod features;
 pub mod host;
 pub mod layouts;
@@ -42,8 +45,8 @@ pub mod verify;
 
 use girih_ir::{dialect::Dialect, prelude::*};
 use ops::{
-    bulk, cluster, cluster_reduce, cp_async, index, kernel, mbarrier, memory, mma, part, reduce, rows, scan, shape,
-    sync, tensormap_device, tma, tma_apply, tma_copy, tma_modes, value, wgmma,
+    bulk, cluster, cluster_reduce, cp_async, debug, index, kernel, mbarrier, memory, mma, part, reduce, rows, scan,
+    shape, sync, tensormap_device, tma, tma_apply, tma_copy, tma_modes, value, wgmma,
 };
 
 /// The dialect, to be registered.
@@ -114,6 +117,8 @@ pub static TILE: Dialect = Dialect {
         wgmma::Wait::REGISTRATION,
         sync::Barrier::REGISTRATION,
         sync::Fence::REGISTRATION,
+        debug::Print::REGISTRATION,
+        debug::Assert::REGISTRATION,
         value::Splat::REGISTRATION,
         value::Iota::REGISTRATION,
         value::ConvertLayout::REGISTRATION,

@@ -112,6 +112,7 @@ pub fn program(name: &str, threads: u32, operands: &[Operand], registers: &str, 
             block: [threads, 1, 1],
             cluster: [1; 3],
             dynamic_shared_bytes: 0,
+            facts: vec![],
         }],
     };
     Program::new(manifest.to_ptx_comment() + &ptx, manifest)

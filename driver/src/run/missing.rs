@@ -112,6 +112,7 @@ mod tests {
             block: [1; 3],
             cluster: [1; 3],
             dynamic_shared_bytes: 0,
+            facts: vec![],
         };
         let given = ["A=zeros:bf16[4,64]".parse().expect("a SPEC")];
         assert_eq!(

@@ -79,6 +79,8 @@ pub struct Ran {
     pub checks: Option<Checks>,
     /// What the launch cost; `None` where nothing was to be counted.
     pub profile: Option<Profile>,
+    /// What the kernel printed, on the simulator; a GPU's driver writes it to standard output itself.
+    pub printed: String,
 }
 
 impl Ran {
@@ -216,6 +218,7 @@ fn launch(
     if let Opened::Simulator(simulator) = device {
         simulator.set_checks(options.check_memory);
         simulator.set_profile(options.profile);
+        simulator.hide_output();
         display = options.shows_progress.then(|| Display::start(simulator.progress()));
     }
     let outcome = match &reference {
@@ -251,13 +254,18 @@ fn launch(
         Opened::Simulator(simulator) => simulator.take_profile(),
         Opened::Cuda(_) => None,
     };
-    let outcome = match (outcome, failed) {
-        (Ok(outcome), None) => outcome,
-        (_, Some(failure)) => return Err(failure.after(ran.messages).with_checks(checks)),
-        (Err(error), None) => {
-            let failure = Failure::from(error).in_ptx(ran.ptx_file.as_deref());
-            return Err(failure.after(ran.messages).with_checks(checks));
-        }
+    let printed = match device {
+        Opened::Simulator(simulator) => simulator.output().to_owned(),
+        Opened::Cuda(_) => String::new(),
+    };
+    let failure = match (outcome, failed) {
+        (Ok(outcome), None) => Ok(outcome),
+        (_, Some(failure)) => Err(failure),
+        (Err(error), None) => Err(Failure::from(error).in_ptx(ran.ptx_file.as_deref())),
+    };
+    let outcome = match failure {
+        Ok(outcome) => outcome,
+        Err(failure) => return Err(failure.after(ran.messages).with_checks(checks).with_printed(printed)),
     };
     if options.check_memory && checks.is_none() {
         ran.remarks
@@ -280,5 +288,6 @@ fn launch(
         stages: ran.stages,
         checks,
         profile,
+        printed,
     })
 }

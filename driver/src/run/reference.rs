@@ -390,6 +390,7 @@ mod tests {
             block: [1; 3],
             cluster: [1; 3],
             dynamic_shared_bytes: 0,
+            facts: vec![],
         }
     }
 

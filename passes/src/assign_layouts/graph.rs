@@ -5,6 +5,7 @@ use girih_dialects::tile::{
     layouts::is_laid_out,
     ops::{
         cluster_reduce::ClusterReduce,
+        debug::Print,
         kernel::Kernel,
         memory::{Load, Store},
         reduce::Reduce,
@@ -195,7 +196,7 @@ impl<'c> Graph<'c> {
         if op.is::<AtomicRmw>() {
             return Ok(());
         }
-        if op.has_trait(Trait::Elementwise) || op.is::<Scan>() || op.is::<ClusterReduce>() {
+        if op.has_trait(Trait::Elementwise) || op.is::<Scan>() || op.is::<ClusterReduce>() || op.is::<Print>() {
             self.same(&tiles);
             return Ok(());
         }
@@ -290,6 +291,7 @@ impl<'c> Graph<'c> {
             "scf.if"
             | "tensor.extract"
             | "tile.convert_layout"
+            | "tile.assert"
             | "arith.constant"
             | "tensor.splat"
             | "tile.splat"

@@ -29,6 +29,7 @@ use girih_dialects::tile::{
     distribution::{Distribution, Sliced, is_distributed, linear_of, refitted, reshaped, transposed},
     ops::{
         cluster_reduce::ClusterReduce,
+        debug::{Assert, Print},
         kernel::Kernel,
         memory::{Load, Store},
         reduce::Reduce,
@@ -360,6 +361,23 @@ fn free_again<'c>(v: Value<'c, 'c>, to: Type<'c>) -> Value<'c, 'c> {
     Before(op).insert(copy).result0()
 }
 
+/// The layout of the tiles that an op speaks of: that of the first that has one.
+fn spoken<'c>(op: OperationRef<'c, 'c>, graph: &Graph<'c>, warps: u64) -> Option<Attribute<'c>> {
+    let tiles = op
+        .operand_values()
+        .into_iter()
+        .filter(|v| v.r#type().is_ranked_tensor_type());
+    let mut tiles = tiles.peekable();
+    let t = tiles.peek()?.r#type();
+    let own = tiles.filter_map(|v| graph.layout(v)).next();
+    own.or_else(|| {
+        let shape = t.shape().unwrap_or_default();
+        let axes: Vec<usize> = (0..shape.len()).rev().collect();
+        let bytes = element_bits(t).unwrap_or(32) / 8;
+        Some(coalesced(op.ctx(), &shape, &axes, bytes.max(1), warps).into())
+    })
+}
+
 /// The layout that an op needs an operand in; `None` where it takes what there is.
 fn needed<'c>(
     op: OperationRef<'c, 'c>,
@@ -368,6 +386,9 @@ fn needed<'c>(
     graph: &Graph<'c>,
     warps: u64,
 ) -> Option<Attribute<'c>> {
+    if op.is::<Print>() || op.is::<Assert>() {
+        return spoken(op, graph, warps);
+    }
     let results = op.result_values();
     let of = |values: &[Value<'c, 'c>], i: usize| values.get(i).and_then(|v| v.r#type().encoding());
     if let Some((tile, rows)) = rows_of(op)

@@ -21,18 +21,19 @@ use girih_dialects::{
 use girih_ir::{conversion::Conversion, op::OpView, prelude::*};
 
 /// What a thread holds of a tile.
-struct Held<'c> {
+pub(super) struct Held<'c> {
     /// Row and column of the thread's first element in the tile, i64.
-    origin: (V<'c>, V<'c>),
+    pub(super) origin: (V<'c>, V<'c>),
     /// Row and column of each element, relative to the origin.
-    offsets: Vec<(u32, u32)>,
+    pub(super) offsets: Vec<(u32, u32)>,
     /// Elements that lie next to each other in a row.
     run: usize,
     rows: i64,
     columns: i64,
 }
 
-fn held<'c>(e: &Emit<'c, '_>, tile: Type<'c>) -> Held<'c> {
+/// What a thread holds of a tile with such a layout.
+pub(super) fn held<'c>(e: &Emit<'c, '_>, tile: Type<'c>) -> Held<'c> {
     let fragment = layout_of(tile).map_or(Fragment::WgmmaD, |l| l.fragment());
     let bits = element_bits(tile).unwrap_or(32) as u32;
     let n = elements_per_thread(tile).unwrap_or(0);

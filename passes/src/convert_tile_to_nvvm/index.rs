@@ -13,7 +13,7 @@ pub(super) fn dim(d: Dim) -> &'static str {
 
 /// The first op of the function around `op`: what is the same for the whole block is computed there, where all threads
 /// still run together.
-fn function_start<'c>(op: OperationRef<'c, 'c>) -> Option<OperationRef<'c, 'c>> {
+pub(super) fn function_start<'c>(op: OperationRef<'c, 'c>) -> Option<OperationRef<'c, 'c>> {
     let mut at = op;
     while at.full_name() != "llvm.func" {
         at = at.parent()?;

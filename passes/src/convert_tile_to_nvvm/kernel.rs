@@ -14,7 +14,7 @@ use girih_dialects::{
 use girih_ir::{
     conversion::Conversion,
     ext::BlockExt,
-    kind::{Kind, SymbolName},
+    kind::{I32, Kind, SymbolName},
     melior::ir::attribute::{ArrayAttribute, DenseI32ArrayAttribute},
     mlir_sys::*,
     op::OpView,
@@ -45,8 +45,14 @@ fn attribute_dict<'c>(e: &Emit<'c, '_>, entries: &[(&str, Attribute<'c>)]) -> At
     }
 }
 
-/// The op that declares the block's dynamic shared memory, and its only kind in the module of lowered bodies.
+/// The op that declares the block's dynamic shared memory; texts that kernels print are such ops in another space.
 const SHARED_OP: &str = "llvm.mlir.global";
+const SHARED_SPACE: i32 = 3;
+
+/// Whether an op declares the block's dynamic shared memory.
+fn is_shared(op: OperationRef<'_, '_>) -> bool {
+    op.full_name() == SHARED_OP && op.attr("addr_space").and_then(I32::from_attribute) == Some(SHARED_SPACE)
+}
 
 /// Where a function says the sizes of its clusters.
 const CLUSTER_ATTR: &str = "nvvm.cluster_dim";
@@ -58,7 +64,7 @@ pub(super) fn shared_symbol<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<Stri
         at = at.parent()?;
     }
     let ops = at.region_at(0).entry()?.op_list();
-    let declared = ops.iter().find(|o| o.full_name() == SHARED_OP)?;
+    let declared = ops.iter().find(|o| is_shared(**o))?;
     declared.attr("sym_name").and_then(SymbolName::from_attribute)
 }
 
@@ -111,7 +117,9 @@ pub fn outline<'c>(module: OperationRef<'c, 'c>) -> Res {
     region.append_block(Block::new(&[]));
     let gpu = e.op_with_regions("gpu.module", &[], &[], &[("sym_name", e.str_attr(&name))], vec![region]);
     let device = gpu.region_at(0).entry().expect("just made");
+    let mut taken = [taken, vec![shared.clone()]].concat();
     for kernel in kernels {
+        super::debug::prepare(kernel, device, &mut taken);
         outline_one(kernel, device, &name, &shared)?;
     }
     Ok(())
@@ -156,14 +164,14 @@ fn outline_one<'c>(kernel: Kernel<'c, 'c>, device: BlockRef<'c, 'c>, module_name
     let inside = AtEnd(device);
     let e = Emit::new(&inside, op.location());
     let uses_shared = kernel.shared_bytes().unwrap_or(0) > 0;
-    let has_shared = device.op_list().iter().any(|o| o.full_name() == SHARED_OP);
+    let has_shared = device.op_list().iter().any(|o| is_shared(*o));
     if uses_shared && !has_shared {
         let array = Type::parse(e.context(), "!llvm.array<0 x i8>").expect("a type of this code");
         let attributes = [
             ("sym_name", e.str_attr(shared_symbol)),
             ("global_type", e.type_attr(array)),
             ("linkage", e.attr("#llvm.linkage<external>")),
-            ("addr_space", e.i32_attr(3)),
+            ("addr_space", e.i32_attr(SHARED_SPACE)),
             ("alignment", e.i64_attr(SHARED_ALIGNMENT)),
         ];
         e.op_with_regions(SHARED_OP, &[], &[], &attributes, vec![Region::new()]);
@@ -244,6 +252,7 @@ fn outline_one<'c>(kernel: Kernel<'c, 'c>, device: BlockRef<'c, 'c>, module_name
         op.location(),
         kernel.sym_name(),
         kernel.arg_names(),
+        kernel.arg_attrs(),
         kernel.threads(),
         kernel.cluster(),
         kernel.shared_bytes(),

@@ -30,6 +30,7 @@ mod bulk;
 mod cluster;
 mod cluster_reduce;
 mod cp_async;
+mod debug;
 mod distributed;
 mod elementwise;
 mod fragment;
@@ -116,6 +117,7 @@ impl Pass for ConvertTileToNvvm {
         wgmma::patterns(c);
         sync::patterns(c);
         roles::patterns(c);
+        debug::patterns(c);
         kernel::patterns(c);
         elementwise::patterns(c);
         conversion.apply_partially(module)

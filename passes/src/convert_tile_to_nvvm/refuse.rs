@@ -134,11 +134,17 @@ fn no_way_down(op: OperationRef<'_, '_>) -> Option<&'static str> {
         "tensor.splat" | "memref.load" | "memref.store" | "memref.dim" | "memref.transpose" | "memref.cast" => None,
         // Of a tile without axes.
         "tensor.extract" if op.operand_count() == 1 => None,
+        "tensor.extract" => Some(
+            "takes one element of a tile by its place, which some thread holds; load it with memref.load, or select it with \
+             tile.iota, arith.cmpi and arith.select and reduce the tile to a number",
+        ),
         "tile.mma" => {
             Some("is a product of whole tiles; run tile-plan-copies, tile-pipeline and tile-expand-mma first")
         }
         "tile.stage" => Some("has no memory yet; run tile-pipeline first"),
         "tile.produce" => Some("runs ahead of its loop, but in no thread yet; run tile-specialize-warps first"),
+        "gpu.printf" => Some("is not lowered in kernels; write tile.print \"x = {}\", %x : f32"),
+        "cf.assert" => Some("is not lowered in kernels; write tile.assert %condition, \"message\" : i1"),
         "func.call" | "func.call_indirect" => {
             Some("calls a function, but kernels are compiled alone; write its ops into the kernel")
         }

@@ -1,7 +1,8 @@
 //! [`Arith`] as ops of arith and math, on scalars, vectors and tiles.
 use super::algebra::{Approximate, Arith};
-use girih_dialects::nvvm::{Emit, V};
+use girih_dialects::nvvm::{Cmp, Emit, V};
 use girih_ir::{
+    kind::{I64s, Kind},
     melior::ir::attribute::{FloatAttribute, IntegerAttribute},
     mlir_sys::*,
     prelude::*,
@@ -83,7 +84,8 @@ impl<'c> Ops<'c> {
     fn e(&self) -> Emit<'c, '_> {
         Emit::new(&self.place, self.loc)
     }
-    fn constant(&self, t: Type<'c>, scalar: Attribute<'c>) -> V<'c> {
+    /// A constant of any type, the same in all elements.
+    pub fn constant(&self, t: Type<'c>, scalar: Attribute<'c>) -> V<'c> {
         let value = if t.shape().is_some() {
             // SAFETY: the attribute's type is the element type of `t`.
             unsafe { Attribute::from_raw(mlirDenseElementsAttrSplatGet(t.to_raw(), scalar.to_raw())) }
@@ -91,6 +93,54 @@ impl<'c> Ops<'c> {
             scalar
         };
         self.e().value("arith.constant", &[], t, &[("value", value)])
+    }
+    /// An integer constant of a type of integers, the same in all elements.
+    pub fn integer(&self, t: Type<'c>, v: i64) -> V<'c> {
+        let element = t.element_type().unwrap_or(t);
+        self.constant(t, IntegerAttribute::new(element, v).into())
+    }
+    /// A comparison of integers, element by element.
+    pub fn compare_integers(&self, predicate: Cmp, a: V<'c>, b: V<'c>) -> V<'c> {
+        let truth = with_element(a.r#type(), self.e().int(1));
+        let predicate = self.e().i64_attr(predicate as i64);
+        self.e()
+            .value("arith.cmpi", &[a, b], truth, &[("predicate", predicate)])
+    }
+    /// The same at the end of a block.
+    pub fn at_end(&self, block: BlockRef<'c, 'c>) -> Self {
+        Ops {
+            place: Place::AtEnd(block),
+            ..*self
+        }
+    }
+    /// An intrinsic of scalars.
+    fn call_intrinsic(&self, name: &str, a: V<'c>) -> V<'c> {
+        let attributes = [
+            ("intrin", self.e().str_attr(name)),
+            ("operandSegmentSizes", self.e().i32s_attr(&[1, 0])),
+            ("op_bundle_sizes", self.e().i32s_attr(&[])),
+        ];
+        self.e().value("llvm.call_intrinsic", &[a], a.r#type(), &attributes)
+    }
+    /// Does something with a scalar, or with each element of a vector.
+    fn each(&self, a: V<'c>, one: impl Fn(V<'c>) -> V<'c>) -> V<'c> {
+        let t = a.r#type();
+        let (Some(shape), Some(element)) = (t.shape(), t.element_type()) else {
+            return one(a);
+        };
+        let mut result = a;
+        for flat in 0..shape.iter().product::<i64>() {
+            let mut place = vec![0; shape.len()];
+            let mut rest = flat;
+            for (p, size) in place.iter_mut().zip(&shape).rev() {
+                *p = rest % size;
+                rest /= size;
+            }
+            let place = [("static_position", I64s::to_attribute(&place, self.e().context()))];
+            let x = self.e().value("vector.extract", &[a], element, &place);
+            result = self.e().value("vector.insert", &[one(x), result], t, &place);
+        }
+        result
     }
     fn float(&self, name: &str, operands: &[V<'c>]) -> V<'c> {
         self.e().value(name, operands, self.float, &[])
@@ -232,17 +282,9 @@ impl<'c> Arith for Ops<'c> {
     fn approximate(&self, function: Approximate, a: V<'c>) -> V<'c> {
         let name = match function {
             Approximate::Exp2 => "math.exp2",
-            // LLVM selects no instruction for its own logarithm.
-            Approximate::Log2 => {
-                let name = self.e().str_attr("llvm.nvvm.lg2.approx.f");
-                let segments = self.e().i32s_attr(&[1, 0]);
-                let attributes = [
-                    ("intrin", name),
-                    ("operandSegmentSizes", segments),
-                    ("op_bundle_sizes", self.e().i32s_attr(&[])),
-                ];
-                return self.e().value("llvm.call_intrinsic", &[a], self.float, &attributes);
-            }
+            // LLVM selects no instruction for its own logarithm. A tile's becomes one when it is in registers.
+            Approximate::Log2 if self.float.is_ranked_tensor_type() => "math.log2",
+            Approximate::Log2 => return self.each(a, |a| self.call_intrinsic("llvm.nvvm.lg2.approx.f", a)),
             Approximate::Sin => "math.sin",
             Approximate::Cos => "math.cos",
             Approximate::Tanh => "math.tanh",

@@ -25,7 +25,7 @@ const EXP_DOUBLE: [f64; 11] = [
 ];
 
 /// `ln(2)` in two parts of the number's width, the first of which has zeros at its end.
-fn ln2<A: Arith>(a: &A) -> (A::F, A::F) {
+pub fn ln2<A: Arith>(a: &A) -> (A::F, A::F) {
     (
         a.by_width(0.693145751953125, 0.6931471803691238),
         a.by_width(1.428606765330187e-06, 1.9082149292705877e-10),

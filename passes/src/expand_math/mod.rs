@@ -13,18 +13,19 @@
 //! NVIDIA's own library of functions is not needed. Each function has a bound on its error, in units in the last place,
 //! in `docs/maths.md`; tests hold the bounds against a reference over dense samples. Without `fastmath` a result is made
 //! of additions, multiplications and the like alone, so it has the same bits on every device and on the simulator. With
-//! `afn` the hardware's approximations serve: `exp`, `exp2`, `sin`, `cos`, `tanh` of single precision, and of scalars `log`,
-//! `log2`, `log10`.
+//! `afn` the hardware's approximations serve: `exp`, `exp2`, `log`, `log2`, `log10`, `sin`, `cos`, `tanh` of single precision.
+//! `math.log2` with `afn` stays on a tile until it is in registers, where the pass goes over it again.
 //!
 //! It takes scalars, vectors and tiles of f16 and bf16 (computed in f32 and rounded again), f32, and f64. It expands what is in
-//! kernels: in `tile.kernel`, `gpu.module` and `gpu.func`; with `functions=true` everything. `arith.remf` is expanded too.
-//! Needs nothing. What it cannot expand it refuses, with what to write instead: in double precision the trigonometric functions,
-//! their inverses, `erf`, `erfc` and `powf`; and functions with a run-time integer exponent.
+//! kernels: in `tile.kernel`, `gpu.module` and `gpu.func`; with `functions=true` everything. `arith.remf` is expanded too, and
+//! what later passes do not know: `math.fpowi`, `math.ipowi`, `math.isinf`, `math.isnormal`, `math.clampf`.
+//! Needs nothing. What it cannot expand it refuses, with what to write instead.
 mod algebra;
 mod emit;
 mod error_function;
 mod exponential;
 mod hyperbolic;
+mod integers;
 mod logarithm;
 mod power;
 mod remainder;
@@ -63,6 +64,7 @@ impl Pass for ExpandMath {
             girih_ir::pass::DialectSource::Upstream(mlirGetDialectHandle__llvm__),
             girih_ir::pass::DialectSource::Upstream(mlirGetDialectHandle__math__),
             girih_ir::pass::DialectSource::Upstream(mlirGetDialectHandle__scf__),
+            girih_ir::pass::DialectSource::Upstream(mlirGetDialectHandle__vector__),
         ],
         ..PassInfo::new("tile-expand-math", "Expands functions into the arithmetic of a GPU")
     };
@@ -73,7 +75,7 @@ impl Pass for ExpandMath {
         // A tile's op was written once and is here once for each of its elements.
         let mut told = BTreeSet::new();
         for op in module.nested_ops() {
-            let ours = op.dialect_name() == "math" || op.full_name() == "arith.remf";
+            let ours = op.dialect_name() == "math" || op.full_name() == "arith.remf" || integers::is_signed_truth(op);
             if !ours || !(everywhere || in_kernel(op)) {
                 continue;
             }
@@ -118,23 +120,44 @@ enum Outcome {
 
 fn expand<'c>(op: OperationRef<'c, 'c>) -> Outcome {
     let name = op.full_name();
-    let Some(result) = op.result_types().first().copied() else {
+    let (Some(result), Some(operand)) = (
+        op.result_types().first().copied(),
+        op.operand_values().first().map(|v| v.r#type()),
+    ) else {
         return Outcome::Instruction;
     };
-    let element = result.element_type().unwrap_or(result);
-    if is_instruction(name) || !element.is_float_type() && name != "math.ipowi" {
+    if is_instruction(name) {
         return Outcome::Instruction;
     }
-    let Some(bits) = element
-        .bit_width()
-        .filter(|bits| [16, 32, 64].contains(bits) && element.is_float_type())
-    else {
+    // Of some functions the result is no float.
+    let element = operand.element_type().unwrap_or(operand);
+    let Some(bits) = element.bit_width().filter(|bits| {
+        ["math.ipowi", "arith.sitofp"].contains(&name) || element.is_float_type() && [16, 32, 64].contains(bits)
+    }) else {
         return Outcome::Refused(format!(
             "is not expanded on {element}; compute it in f32, with arith.extf before and arith.truncf after"
         ));
     };
+    let whole = match name {
+        "math.fpowi" => integers::fpowi(op),
+        "math.ipowi" => integers::ipowi(op),
+        "math.isinf" => integers::is_kind(op, false),
+        "math.isnormal" => integers::is_kind(op, true),
+        "math.clampf" => integers::clampf(op),
+        "arith.sitofp" => integers::of_truth(op),
+        _ => None,
+    };
+    if let Some(value) = whole {
+        op.result0().replace_all_uses_with(&value);
+        erase(op);
+        return Outcome::Expanded;
+    }
     let approximate = allows_approximation(op);
-    if bits == 32 && approximate && ["math.exp2", "math.sin", "math.cos", "math.tanh"].contains(&name) {
+    let on_tile = result.is_ranked_tensor_type();
+    if bits == 32
+        && approximate
+        && (["math.exp2", "math.sin", "math.cos", "math.tanh"].contains(&name) || name == "math.log2" && on_tile)
+    {
         return Outcome::Instruction;
     }
     let place = Before(op);
@@ -144,13 +167,8 @@ fn expand<'c>(op: OperationRef<'c, 'c>) -> Outcome {
     } else {
         result
     };
-    let known = if bits == 64 {
-        IN_BOTH.contains(&name)
-    } else {
-        IN_BOTH.contains(&name) || IN_SINGLE.contains(&name)
-    };
-    if !known {
-        return Outcome::Refused(refusal(name, bits));
+    if !FUNCTIONS.contains(&name) {
+        return Outcome::Refused(refusal());
     }
     // Vectors of a few lanes go with their shape, what is not a number of the result's type stays.
     let operands: Vec<_> = op
@@ -165,10 +183,8 @@ fn expand<'c>(op: OperationRef<'c, 'c>) -> Outcome {
         })
         .collect();
     let a = Ops::new(op, wide);
-    let logarithm = ["math.log", "math.log2", "math.log10"].contains(&name);
-    let fast = approximate && bits != 64 && (!logarithm || result.shape().is_none());
-    let Some(value) = function(&a, name, &operands, fast) else {
-        return Outcome::Refused(refusal(name, bits));
+    let Some(value) = function(&a, name, &operands, approximate && bits != 64) else {
+        return Outcome::Refused(refusal());
     };
     let value = if bits == 16 {
         e.value("arith.truncf", &[value], result, &[])
@@ -196,16 +212,15 @@ fn is_instruction(name: &str) -> bool {
             | "math.copysign"
             | "math.fma"
             | "math.isnan"
-            | "math.isinf"
             | "math.isfinite"
-            | "math.isnormal"
             | "math.ctlz"
             | "math.cttz"
             | "math.ctpop"
     )
 }
 
-const IN_BOTH: [&str; 15] = [
+/// What is expanded in the arithmetic of its type.
+const FUNCTIONS: [&str; 25] = [
     "math.exp",
     "math.exp2",
     "math.expm1",
@@ -213,16 +228,6 @@ const IN_BOTH: [&str; 15] = [
     "math.log2",
     "math.log10",
     "math.log1p",
-    "math.sinh",
-    "math.cosh",
-    "math.tanh",
-    "math.asinh",
-    "math.acosh",
-    "math.atanh",
-    "math.cbrt",
-    "arith.remf",
-];
-const IN_SINGLE: [&str; 10] = [
     "math.sin",
     "math.cos",
     "math.tan",
@@ -230,9 +235,17 @@ const IN_SINGLE: [&str; 10] = [
     "math.acos",
     "math.atan",
     "math.atan2",
+    "math.sinh",
+    "math.cosh",
+    "math.tanh",
+    "math.asinh",
+    "math.acosh",
+    "math.atanh",
     "math.erf",
     "math.erfc",
     "math.powf",
+    "math.cbrt",
+    "arith.remf",
 ];
 
 fn function<A: Arith>(a: &A, name: &str, x: &[A::F], fast: bool) -> Option<A::F> {
@@ -283,17 +296,9 @@ fn allows_approximation(op: OperationRef<'_, '_>) -> bool {
     })
 }
 
-fn refusal(name: &str, bits: u32) -> String {
-    match name {
-        "math.ipowi" | "math.fpowi" => {
-            "is not expanded; for a known exponent write the products, or convert it and use math.powf".to_owned()
-        }
-        _ if bits == 64 && IN_SINGLE.contains(&name) => {
-            "is not expanded on f64; compute it in f32, with arith.truncf before and arith.extf after".to_owned()
-        }
-        _ => format!(
-            "is not expanded; known are {}",
-            IN_BOTH.iter().chain(&IN_SINGLE).copied().collect::<Vec<_>>().join(", ")
-        ),
-    }
+fn refusal() -> String {
+    format!(
+        "is not expanded; known are {}, math.fpowi, math.ipowi, math.isinf, math.isnormal, math.clampf",
+        FUNCTIONS.join(", ")
+    )
 }

@@ -1,6 +1,6 @@
-//! `cbrt`, and in single precision `powf`: the logarithm in two parts, times the exponent, and back.
+//! `cbrt`, and `powf`: the logarithm in two parts, times the exponent, and back.
 use super::algebra::Arith;
-use super::exponential::exp_of_sum;
+use super::exponential::{exp_of_sum, ln2};
 use super::logarithm::{Parts, split};
 
 /// `(log((1 + u/2) / (1 - u/2)) - u) / u^3` in powers of `u^2`, `|u| <= 0.4`.
@@ -9,6 +9,18 @@ const LOG_TAIL: [f64; 4] = [
     0.012500268613666566,
     0.0022271214697662336,
     0.00047067303500670675,
+];
+
+/// `(log((1 + u/2) / (1 - u/2)) - u - u^3/12) / u^5` in powers of `u^2`, `|u| <= 0.3432`.
+const LOG_TAIL_DOUBLE: [f64; 8] = [
+    0.0125,
+    0.00223214285714292,
+    0.00043402777776661275,
+    8.877840984615851e-05,
+    1.8780023015139934e-05,
+    4.069461115960032e-06,
+    8.931044473584626e-07,
+    2.236277649287236e-07,
 ];
 
 /// `a + b` and what the sum lost, for `|a| >= |b|` or `a = 0`.
@@ -26,15 +38,37 @@ fn log_in_two<A: Arith>(a: &A, x: A::F) -> (A::F, A::F) {
     let rest = a.sub(f, u);
     let rest = a.fma(a.neg(u), f, a.add(rest, rest));
     let low = a.mul(rest, reciprocal);
-    let square = a.mul(u, u);
-    let tail = a.mul(a.mul(u, square), a.polynomial(square, &LOG_TAIL));
-    let (ln2_high, ln2_low) = (a.f(0.693145751953125), a.f(1.428606765330187e-06));
+    let (u, low) = if a.bits() == 32 {
+        let square = a.mul(u, u);
+        let tail = a.mul(a.mul(u, square), a.polynomial(square, &LOG_TAIL));
+        (u, a.add(low, tail))
+    } else {
+        with_tail(a, u, low)
+    };
+    let (ln2_high, ln2_low) = ln2(a);
     // e ln(2) is exact in its first part; the larger summand comes first.
     let power = a.mul(e, ln2_high);
     let zero = a.eq(e, a.f(0.0));
     let (high, lost) = sum(a, a.select(zero, u, power), a.select(zero, a.f(0.0), u));
-    let low = a.add(a.add(low, lost), a.fma(e, ln2_low, tail));
+    let low = a.add(lost, a.fma(e, ln2_low, low));
     sum(a, high, low)
+}
+
+/// `u + u^3/12 + u^5 (...)` in two parts, of a `u` in two parts: the cube too needs two.
+fn with_tail<A: Arith>(a: &A, u: A::F, u_low: A::F) -> (A::F, A::F) {
+    let twice = a.add(u, u);
+    let square = a.mul(u, u);
+    let square_low = a.fma(twice, u_low, a.fma(u, u, a.neg(square)));
+    let cube = a.mul(square, u);
+    let cube_low = a.fma(square, u, a.neg(cube));
+    let cube_low = a.fma(square, u_low, a.fma(square_low, u, cube_low));
+    let (twelfth, twelfth_low) = (a.f(1.0 / 12.0), a.f(4.625929269271485e-18));
+    let third = a.mul(cube, twelfth);
+    let third_low = a.fma(cube, twelfth, a.neg(third));
+    let third_low = a.fma(cube_low, twelfth, a.fma(cube, twelfth_low, third_low));
+    let rest = a.mul(a.mul(cube, square), a.polynomial(square, &LOG_TAIL_DOUBLE));
+    let (high, lost) = sum(a, u, third);
+    (high, a.add(a.add(lost, u_low), a.add(third_low, rest)))
 }
 
 /// Whether a number is an integer, and whether it is odd.
@@ -53,7 +87,7 @@ pub fn powf<A: Arith>(a: &A, x: A::F, y: A::F) -> A::F {
     let product = a.mul(high, y);
     let rest = a.fma(high, y, a.neg(product));
     let rest = a.fma(low, y, rest);
-    let rest = a.select(a.lt(a.abs(product), a.f(200.0)), rest, zero);
+    let rest = a.select(a.lt(a.abs(product), a.by_width(200.0, 1000.0)), rest, zero);
     let power = exp_of_sum(a, product, rest);
 
     // Zero and infinity, to a positive or a negative power.
@@ -78,6 +112,14 @@ pub fn powf<A: Arith>(a: &A, x: A::F, y: A::F) -> A::F {
     let power = a.select(a.either(a.is_nan(x), a.is_nan(y)), a.add(x, y), power);
     let trivial = a.either(a.eq(y, zero), a.eq(x, one));
     a.select(trivial, one, power)
+}
+
+/// `x^n` for an integer `n`, given as a number and by whether it is odd: where it is rounded to a number, that is not seen
+/// there any more.
+pub fn power_of_integer<A: Arith>(a: &A, x: A::F, n: A::F, odd: A::B) -> A::F {
+    let power = powf(a, a.abs(x), n);
+    let negative = a.ilt(a.to_bits(x), a.i(0));
+    a.select(a.both(negative, odd), a.neg(power), power)
 }
 
 /// The cube root.

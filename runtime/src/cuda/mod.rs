@@ -194,7 +194,9 @@ impl Device for CudaDevice {
 
     fn synchronize(&mut self) -> Result<()> {
         self.enter()?;
-        context_of(check("", result::ctx::synchronize()), "the kernel failed")
+        let done = context_of(check("", result::ctx::synchronize()), "the kernel failed");
+        flush_printed();
+        done
     }
 
     fn time(&mut self, module: ModuleId, launch: &Launch<'_>, repetitions: usize) -> Result<Option<Vec<f64>>> {
@@ -207,6 +209,15 @@ impl Device for CudaDevice {
         };
         timing::time(&function, launch, repetitions, flush).map(Some)
     }
+}
+
+/// Shows what kernels printed: the driver writes it to C's standard output, which keeps it where that is no terminal.
+fn flush_printed() {
+    unsafe extern "C" {
+        fn fflush(stream: *mut std::ffi::c_void) -> std::ffi::c_int;
+    }
+    // SAFETY: C's library flushes all streams for a null pointer; no stream is ours.
+    unsafe { fflush(std::ptr::null_mut()) };
 }
 
 impl CudaDevice {

@@ -179,6 +179,30 @@ pub(super) fn check(kernel: &Kernel, target: &str, values: &[Value]) -> Result<(
     }
 }
 
+/// Checks what the kernel was compiled for beside the types of its arguments, which [`check`] has accepted.
+pub(super) fn check_facts(kernel: &Kernel, values: &[Value]) -> Result<()> {
+    let env = Arguments(values);
+    let mut problems = Vec::new();
+    for fact in &kernel.facts {
+        let (Some(arg), Ok(value)) = (fact.argument(), fact.value.eval(&env)) else {
+            continue;
+        };
+        if let (Some(message), Some(arg)) = (fact.broken_by(value), kernel.args.get(arg)) {
+            problems.push(Problem {
+                argument: arg.name().to_owned(),
+                message,
+            });
+        }
+    }
+    match problems.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Arguments {
+            kernel: kernel.name.clone(),
+            problems,
+        }),
+    }
+}
+
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Memref(_) => "an array",

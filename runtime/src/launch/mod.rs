@@ -39,6 +39,7 @@ impl<'a> Plan<'a> {
     /// Checks `values`, in the order of the kernel's arguments, against the kernel; `target` is the manifest's.
     pub fn new(kernel: &'a Kernel, target: &str, values: &'a [Value]) -> Result<Self> {
         arguments::check(kernel, target, values)?;
+        arguments::check_facts(kernel, values)?;
         check_shape(kernel, target)?;
         let env = arguments::Arguments(values);
         let grid = grid(kernel, &env)?;

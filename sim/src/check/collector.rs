@@ -29,7 +29,7 @@ impl Kind {
         Gravity::Error
     }
 
-    /// What a fault of a launch is as a finding; `None` for what the simulator lacks.
+    /// What a fault of a launch is as a finding; `None` for what the simulator lacks, and for assertions.
     pub fn of_fault(kind: FaultKind) -> Option<Self> {
         Some(match kind {
             FaultKind::IllegalAddress => Kind::OutOfBounds,
@@ -44,7 +44,7 @@ impl Kind {
             | FaultKind::InvalidPc
             | FaultKind::LaunchFailed => Kind::IllegalInstruction,
             FaultKind::LaunchTimeout => Kind::Deadlock,
-            FaultKind::NotSupported => return None,
+            FaultKind::NotSupported | FaultKind::Assert => return None,
         })
     }
 }

@@ -2,7 +2,7 @@
 use super::function::{FunctionDecoder, Operands, Place, Result, Symbol};
 use super::modifiers::Modifiers;
 use super::types::Ty;
-use crate::isa::{Argument, Call, Callee, Op, Print};
+use crate::isa::{Argument, AssertFail, Call, Callee, Op, Print};
 use crate::ptx::Operand;
 
 impl<'m> FunctionDecoder<'_, 'm> {
@@ -127,7 +127,11 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 Ok(())
             }
             "__assertfail" => {
-                self.emit(Op::Trap);
+                let [message, ..] = arguments else {
+                    return Err("__assertfail takes 5 arguments, found none".to_owned());
+                };
+                let message = self.argument(message)?;
+                self.emit(Op::AssertFail(AssertFail { message }));
                 Ok(())
             }
             _ => Err(format!("function `{name}` is declared but has no body in this module")),

@@ -41,6 +41,7 @@ use barrier::NamedBarrier;
 use pool::RegisterPool;
 use shared::SharedMemory;
 use spin::Spin;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use warp::Warp;
@@ -62,8 +63,8 @@ pub struct Grid<'a> {
     pub left_at_end: AtomicU64,
     /// Counts changes that clusters made which are watched for loops without an end.
     pub epoch: AtomicU64,
-    /// What the kernel printed.
-    pub output: Mutex<String>,
+    /// What each thread of each block printed, by z, y and x of the block and the thread's number.
+    pub output: Mutex<BTreeMap<([u32; 3], u32), String>>,
     /// Checks of the launch, where they are on.
     pub checks: Option<Checks>,
     /// What the launch costs, where that is counted.
@@ -75,12 +76,10 @@ pub struct Grid<'a> {
 }
 
 impl Grid<'_> {
-    /// Appends to what the kernel printed.
-    fn print(&self, text: &str) {
-        self.output
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push_str(text);
+    /// Appends to what a thread of a block printed.
+    fn print(&self, [x, y, z]: [u32; 3], thread: u32, text: &str) {
+        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        output.entry(([z, y, x], thread)).or_default().push_str(text);
     }
 
     /// Takes instructions from the budget; false when it is spent.

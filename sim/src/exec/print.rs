@@ -3,8 +3,8 @@ use super::Context;
 use super::memory::Generic;
 use super::shared::ClusterShared;
 use super::warp::{Warp, lanes};
-use crate::isa::{Argument, Print, Program, Space};
-use crate::memory::{Bytes, Fault};
+use crate::isa::{Argument, AssertFail, Print, Program, Space};
+use crate::memory::{Bytes, Fault, FaultKind};
 
 /// Longest format or string that is followed; without an end there would be none.
 const LONGEST: usize = 4096;
@@ -19,7 +19,8 @@ impl Warp {
             let arguments = self.pointer(program, l, print.arguments);
             let format = self.string(cx, l, format)?;
             let (text, count) = self.format(cx, l, &format, arguments)?;
-            cx.grid.print(&text);
+            let thread = self.identity.as_ref().map_or(0, |i| i.warp) * 32 + l as u32;
+            cx.grid.print(cx.cluster.blocks[cx.block].index, thread, &text);
             if let Some(spin) = &mut cx.cluster.spin {
                 spin.changes();
             }
@@ -37,6 +38,20 @@ impl Warp {
             }
         }
         Ok(())
+    }
+
+    /// What an assertion that does not hold ends the launch with.
+    pub(super) fn failed_assertion(&mut self, cx: &Context<'_, '_>, failed: &AssertFail, active: u32) -> Fault {
+        let l = active.trailing_zeros() as usize;
+        self.lane = l;
+        let message = self.pointer(cx.grid.program, l, failed.message);
+        match self.string(cx, l, message) {
+            Ok(text) => Fault::new(
+                FaultKind::Assert,
+                format!("the assertion `{}` does not hold", String::from_utf8_lossy(&text)),
+            ),
+            Err(fault) => fault,
+        }
     }
 
     fn pointer(&self, program: &Program, l: usize, argument: Argument) -> u64 {
@@ -86,18 +101,18 @@ impl Warp {
 
     /// The text, and how many arguments it took. Arguments are packed, each at a multiple of its size.
     fn format(&self, cx: &Context<'_, '_>, l: usize, format: &[u8], arguments: u64) -> Result<(String, u32), Fault> {
-        let mut out = String::new();
+        let mut out = vec![];
         let mut at = arguments;
         let mut count = 0;
         let mut rest = format;
         while let Some((&byte, tail)) = rest.split_first() {
             rest = tail;
             if byte != b'%' {
-                out.push(byte as char);
+                out.push(byte);
                 continue;
             }
             if let [b'%', tail @ ..] = rest {
-                out.push('%');
+                out.push(b'%');
                 rest = tail;
                 continue;
             }
@@ -114,9 +129,9 @@ impl Warp {
             } else {
                 spec.value(bits)
             };
-            out += &spec.pad(text);
+            out.extend(spec.pad(text).bytes());
         }
-        Ok((out, count))
+        Ok((String::from_utf8_lossy(&out).into_owned(), count))
     }
 }
 
@@ -181,6 +196,11 @@ impl Spec {
         };
         let real = f64::from_bits(bits);
         let precision = self.precision.unwrap_or(6);
+        let is_real = matches!(self.kind, b'f' | b'F' | b'e' | b'E' | b'g' | b'G');
+        if is_real && !real.is_finite() {
+            let name = if real.is_nan() { "nan" } else { "inf" };
+            return plus(format!("{}{name}", if real < 0.0 { "-" } else { "" }));
+        }
         match self.kind {
             b'd' | b'i' => plus(signed.to_string()),
             b'u' => bits.to_string(),
@@ -191,7 +211,7 @@ impl Spec {
             b'c' => char::from(bits as u8).to_string(),
             b'p' => format!("{bits:#x}"),
             b'e' | b'E' => plus(exponential(real, precision)),
-            b'g' | b'G' => plus(format!("{real}")),
+            b'g' | b'G' => plus(shortest(real, precision.max(1), self.alternate)),
             _ => plus(format!("{real:.precision$}")),
         }
     }
@@ -210,6 +230,27 @@ impl Spec {
     }
 }
 
+/// C's `%g`: as many digits, with an exponent where it is below -4 or not below the digits; without zeros at the end.
+fn shortest(x: f64, digits: usize, keeps_zeros: bool) -> String {
+    let scientific = exponential(x, digits - 1);
+    let exponent: i64 = scientific
+        .split_once('e')
+        .and_then(|(_, e)| e.parse().ok())
+        .unwrap_or(0);
+    let trimmed = |text: &str| match text.contains('.') && !keeps_zeros {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    if (-4..digits as i64).contains(&exponent) {
+        let decimals = (digits as i64 - 1 - exponent) as usize;
+        return trimmed(&format!("{x:.decimals$}"));
+    }
+    match scientific.split_once('e') {
+        Some((mantissa, exponent)) => format!("{}e{exponent}", trimmed(mantissa)),
+        None => scientific,
+    }
+}
+
 /// C's exponents have a sign and two digits at least.
 fn exponential(x: f64, precision: usize) -> String {
     let text = format!("{x:.precision$e}");
@@ -220,5 +261,29 @@ fn exponential(x: f64, precision: usize) -> String {
             format!("{digits}e{sign}{:02}", value.abs())
         }
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shortest;
+
+    #[test]
+    fn general_numbers_are_those_of_c() {
+        for (x, digits, text) in [
+            (0.0, 6, "0"),
+            (0.1, 6, "0.1"),
+            (f64::from(0.1f32), 9, "0.100000001"),
+            (0.1, 17, "0.10000000000000001"),
+            (100_000.0, 6, "100000"),
+            (1e6, 6, "1e+06"),
+            (999_999.5, 6, "1e+06"),
+            (1.5e-4, 6, "0.00015"),
+            (-1.25e-5, 6, "-1.25e-05"),
+            (1e300, 17, "1.0000000000000001e+300"),
+        ] {
+            assert_eq!(shortest(x, digits, false), text);
+        }
+        assert_eq!(shortest(1.5, 4, true), "1.500");
     }
 }

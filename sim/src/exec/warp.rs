@@ -477,6 +477,7 @@ impl Warp {
             }
             Op::Call(call) => return self.call(cx, call, active),
             Op::Print(print) => self.print(cx, print, active)?,
+            Op::AssertFail(failed) => return Err(self.failed_assertion(cx, failed, active)),
             Op::Return => return self.ret(cx, active),
             Op::Exit => {
                 self.leave(cx, active);

@@ -60,7 +60,7 @@ tile.kernel @reduced(%A: memref<?x?xf32, #tile.global>) threads(128) launch {
 } body {
   %c0 = arith.constant 0 : index
   %tile = tile.load %A[%c0, %c0] : memref<?x?xf32, #tile.global> -> tensor<64x8xf32, #tile.layout<wgmma_d>>
-  // expected-error @+1 {{'tensor.extract' op is not lowered in kernels; write it with tile ops}}
+  // expected-error @+1 {{'tensor.extract' op takes one element of a tile by its place, which some thread holds; load it with memref.load, or select it with tile.iota}}
   %e = tensor.extract %tile[%c0, %c0] : tensor<64x8xf32, #tile.layout<wgmma_d>>
 }
 
@@ -104,4 +104,17 @@ tile.kernel @widths(%A: memref<64x64xbf16, #tile.global>) threads(128) launch {
   %a = tile.load %A[%c0, %c0] : memref<64x64xbf16, #tile.global> -> tensor<64x64xbf16, #tile.layout<wgmma_a>>
   // expected-error @+1 {{whose threads hold other elements; go through memory with tile.store and tile.load}}
   %w = arith.extf %a : tensor<64x64xbf16, #tile.layout<wgmma_a>> to tensor<64x64xf32, #tile.layout<wgmma_a>>
+}
+
+// -----
+
+tile.kernel @upstream(%x: f32) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c1 = arith.constant true
+  // expected-error @+1 {{is not lowered in kernels; write tile.print "x = {}", %x : f32}}
+  gpu.printf "%f", %x : f32
+  // expected-error @+1 {{is not lowered in kernels; write tile.assert %condition, "message" : i1}}
+  cf.assert %c1, "true"
 }

@@ -1,10 +1,14 @@
 //! Kernels: how they are launched, what each block does, and which warps do what.
-use super::{super::types::TensorMapType, kernel_rules};
+use super::{
+    super::{facts, types::TensorMapType},
+    kernel_rules,
+};
 use girih_ir::{
     asm::{OpParser, Printer, RegionArgument, Token},
     constraint::{ANY, INDEX},
     ext::{BlockExt, block},
-    kind::{I64, I64s, Kind, Strs, SymbolName, SymbolRef},
+    kind::{AnyAttr, I64, I64s, Kind, Strs, SymbolName, SymbolRef},
+    melior::ir::attribute::ArrayAttribute,
     op,
     op::OpView,
     prelude::*,
@@ -28,6 +32,9 @@ op! {
     /// | an integer or float | itself |
     /// | a `!tile.tensor_map` | a tensor map that the caller has encoded, 128 bytes by value, taken as it is |
     ///
+    /// Attributes of an argument say what it is known to be, as in `%A: memref<...> {tile.aligned = 16, tile.divisible = [1, 64]}`
+    /// ([`super::super::facts`]). Passes then do not ask for it at run time, and a launch that breaks it is refused.
+    ///
     /// ```mlir
     /// tile.kernel @copy(%A: memref<?xf32, #tile.global>) threads(128) launch {
     ///   %c0 = arith.constant 0 : index
@@ -45,6 +52,8 @@ op! {
             sym_name: required(SymbolName),
             /// Names of the arguments, as the source has them.
             arg_names: required(Strs),
+            /// What is known of the arguments: a dictionary for each; see [`super::super::facts`].
+            arg_attrs: optional(AnyAttr),
             /// Threads of a block.
             threads: required(I64),
             /// Blocks of a cluster in x, y, z.
@@ -139,6 +148,7 @@ op! {
         attributes {
             sym_name: required(SymbolName),
             arg_names: required(Strs),
+            arg_attrs: optional(AnyAttr),
             threads: required(I64),
             cluster: optional(I64s),
             shared_bytes: optional(I64),
@@ -159,8 +169,8 @@ op! {
                 p.keyword("in")?;
                 let module = SymbolRef::parse(p)?;
                 p.set_attribute("module", SymbolRef::to_attribute(&module, context));
-                let args = parse_arguments(p)?;
-                set_names(p, &args);
+                let (args, facts) = parse_arguments(p)?;
+                set_names(p, &args, facts);
                 parse_shape(p)?;
                 p.attr_dict_with_keyword()?;
                 p.keyword("launch")?;
@@ -169,9 +179,9 @@ op! {
             }
             fn print(self, p: &Printer) {
                 p.text(" ").symbol(&self.sym_name()).text(" in ").symbol(&self.module());
-                print_arguments(p, self.launch());
+                print_arguments(p, self.launch(), self.op());
                 print_shape(p, self.threads(), self.cluster());
-                p.attr_dict_with_keyword(&self.op(), &["sym_name", "arg_names", "threads", "cluster", "module"]);
+                p.attr_dict_with_keyword(&self.op(), &["sym_name", "arg_names", "arg_attrs", "threads", "cluster", "module"]);
                 p.text(" launch ").region(self.launch(), false, true);
             }
             fn block_argument_names(self, region: RegionRef<'c, 'c>) -> Vec<(Value<'c, 'c>, String)> {
@@ -294,22 +304,33 @@ pub(super) fn parenthesised(p: &OpParser<'_>) -> Res<i64> {
     Ok(v)
 }
 
-fn parse_arguments<'c>(p: &OpParser<'c>) -> Res<Vec<RegionArgument<'c>>> {
-    let mut args = vec![];
+/// Arguments in parentheses, and what is said of them: a dictionary for each, or nothing.
+type Arguments<'c> = (Vec<RegionArgument<'c>>, Option<Attribute<'c>>);
+
+fn parse_arguments<'c>(p: &OpParser<'c>) -> Res<Arguments<'c>> {
+    let (mut args, mut facts) = (vec![], vec![]);
     p.token(Token::LParen)?;
     if p.optional_token(Token::RParen) {
-        return Ok(args);
+        return Ok((args, None));
     }
     loop {
         args.push(p.argument(true)?);
+        facts.push(p.optional_attribute(None)?);
         if !p.optional_token(Token::Comma) {
             break;
         }
     }
     p.token(Token::RParen)?;
-    Ok(args)
+    let said = facts.iter().any(Option::is_some);
+    let nothing = Attribute::parse(p.context(), "{}").expect("an empty dictionary");
+    let facts: Vec<_> = facts.into_iter().map(|f| f.unwrap_or(nothing)).collect();
+    let facts = said.then(|| ArrayAttribute::new(p.context(), &facts).into());
+    Ok((args, facts))
 }
-fn set_names<'c>(p: &OpParser<'c>, args: &[RegionArgument<'c>]) {
+fn set_names<'c>(p: &OpParser<'c>, args: &[RegionArgument<'c>], facts: Option<Attribute<'c>>) {
+    if let Some(facts) = facts {
+        p.set_attribute("arg_attrs", facts);
+    }
     let names: Vec<_> = args.iter().map(|a| a.name()).collect();
     p.set_attribute("arg_names", Strs::to_attribute(&names, p.context()));
 }
@@ -328,7 +349,7 @@ fn parse_shape(p: &OpParser<'_>) -> Res {
     }
     Ok(())
 }
-fn print_arguments(p: &Printer, region: RegionRef<'_, '_>) {
+fn print_arguments(p: &Printer, region: RegionRef<'_, '_>, op: OperationRef<'_, '_>) {
     p.text("(");
     let arguments = region.entry().map(|b| b.argument_values()).unwrap_or_default();
     for (i, a) in arguments.iter().enumerate() {
@@ -336,6 +357,9 @@ fn print_arguments(p: &Printer, region: RegionRef<'_, '_>) {
             p.text(", ");
         }
         p.argument(*a, true);
+        if let Some(said) = facts::said(op, i) {
+            p.text(" ").attribute(said);
+        }
     }
     p.text(")");
 }
@@ -356,15 +380,22 @@ fn print_shape(p: &Printer, threads: i64, cluster: Option<Vec<i64>>) {
 fn parse_kernel<'c>(p: &OpParser<'c>) -> Res {
     let name = p.symbol()?;
     p.set_attribute("sym_name", name);
-    let mut args = parse_arguments(p)?;
-    set_names(p, &args);
+    let (mut args, facts) = parse_arguments(p)?;
+    set_names(p, &args, facts);
     parse_shape(p)?;
     p.attr_dict_with_keyword()?;
     p.keyword("launch")?;
     p.region(&args)?;
     p.keyword("body")?;
     if p.optional_keyword("args") {
-        args.extend(parse_arguments(p)?);
+        let at = p.loc();
+        let (maps, facts) = parse_arguments(p)?;
+        if facts.is_some() {
+            return p
+                .error(at, "attributes are said of the kernel's own arguments, in its header")
+                .report();
+        }
+        args.extend(maps);
     }
     let body = p.region(&args)?;
     p.ensure_terminator(body, Return::NAME);
@@ -373,9 +404,9 @@ fn parse_kernel<'c>(p: &OpParser<'c>) -> Res {
 
 fn print_kernel<'c>(k: Kernel<'c, 'c>, p: &Printer) {
     p.text(" ").symbol(&k.sym_name());
-    print_arguments(p, k.launch());
+    print_arguments(p, k.launch(), k.op());
     print_shape(p, k.threads(), k.cluster());
-    p.attr_dict_with_keyword(&k.op(), &["sym_name", "arg_names", "threads", "cluster"]);
+    p.attr_dict_with_keyword(&k.op(), &["sym_name", "arg_names", "arg_attrs", "threads", "cluster"]);
     p.text(" launch ").region(k.launch(), false, true).text(" body ");
     let own = k.launch().entry().map(|b| b.argument_values()).unwrap_or_default();
     let all = k.body().entry().map(|b| b.argument_values()).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! What a kernel, its launch and its roles must be.
 use super::{
     super::{
+        facts,
         spaces::is_global,
         types::TensorMapType,
         verify::{MAX_SHARED_BYTES, block_threads, dimension_exists, element_bits, enclosing},
@@ -106,6 +107,7 @@ impl<'c> Header<'c> {
                 errors.op(&op, format!("two arguments are called '{name}'"));
             }
         }
+        facts::verify(op, names, &self.arguments, errors);
         for (argument, name) in self.arguments.iter().zip(names) {
             let t = argument.r#type();
             if TensorMapType::of(t).is_some() {
@@ -114,8 +116,12 @@ impl<'c> Header<'c> {
             let element = if t.is_memref_type() { t.element_type() } else { Some(t) };
             let is_number = element.is_some_and(|e| is_launch_number(e, t.is_memref_type()));
             if !is_number || t.is_memref_type() && !is_global(t) {
+                let remedy = match t.is_index_type() {
+                    true => "; take an i64 and convert it with arith.index_cast",
+                    false => "",
+                };
                 let m = format!(
-                    "argument '{name}' is {t}, but a kernel takes memrefs in #tile.global, tensor maps and numbers of 8 to 64 bits"
+                    "argument '{name}' is {t}, but a kernel takes memrefs in #tile.global, tensor maps and numbers of 8 to 64 bits{remedy}"
                 );
                 errors.op(&op, m);
             } else if t.is_memref_type() && t.strides_and_offset().is_none_or(|(_, offset)| offset != 0) {

@@ -14,8 +14,12 @@ pub fn fail(failure: &Failure, sources: &Sources, json: bool) -> u8 {
         if let Some(checks) = &failure.checks {
             value["findings"] = json!(checks.findings);
         }
+        if !failure.printed.is_empty() {
+            value["printed"] = json!(failure.printed);
+        }
         print_json(&value);
     } else {
+        let _ = file::to_stdout(failure.printed.as_bytes());
         let Some(checks) = &failure.checks else {
             eprint!("{}", sources.render(&failure.messages));
             return failure.exit_code();

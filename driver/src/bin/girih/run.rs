@@ -160,13 +160,16 @@ fn report(args: &Args, ran: &Ran, sources: &Sources) -> u8 {
         if let Some(profile) = &ran.profile {
             value["profile"] = json!(profile);
         }
+        if !ran.printed.is_empty() {
+            value["printed"] = json!(ran.printed);
+        }
         output::print_json(&value);
     } else {
         eprint!("{}", sources.render(&ran.messages));
         if let Some(checks) = &ran.checks {
             eprint!("{}", checks.render(sources));
         }
-        let mut text = ran.outcome.to_string();
+        let mut text = format!("{}{}", ran.printed, ran.outcome);
         for remark in &ran.remarks {
             text.push_str(&format!("{remark}\n"));
         }

@@ -185,7 +185,9 @@ fn remedy(fault: &Fault) -> &'static str {
         FaultKind::BarrierDivergence => "let all threads of the warp execute the same barrier together",
         FaultKind::InvalidAddressSpace => "use an address of the state space that the instruction takes; cvta converts",
         FaultKind::InvalidPc => "branch to a label, and call a function, of this module",
-        FaultKind::LaunchFailed => "the program stops itself here: look at the condition that leads to this line",
+        FaultKind::LaunchFailed | FaultKind::Assert => {
+            "the program stops itself here: look at the condition that leads to this line"
+        }
         FaultKind::IllegalInstruction => "give the instruction operands that it takes, as the message says",
         FaultKind::NotSupported => "run it on a GPU",
         FaultKind::LaunchTimeout => {

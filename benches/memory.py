@@ -27,14 +27,11 @@ except ImportError as error:  # `generate` does without
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# example, rows and columns of its tile, threads of a block, blocks of a cluster that share a row
-SHORT = [(4, 1024, 128, 1), (2, 1024, 128, 1), (1, 1024, 128, 1)]
-WHOLE = [(1, 8192, 256, 1), (1, 8192, 512, 1)]
-SPLIT = [
-    *[(1, 16384, threads, 4) for threads in (128, 256, 512)],
-    *[(1, 8192, threads, 8) for threads in (128, 256, 512)],
-    (1, 32768, 1024, 2),
-]
+# example, rows and columns of its tile, threads of a block, blocks of a cluster that share a row, and where it is not left to
+# the compiler, how many blocks a multiprocessor holds
+SHORT = [(4, 1024, 128, 1), (2, 1024, 128, 1), (2, 1024, 64, 1), (1, 1024, 64, 1)]
+WHOLE = [(1, 8192, 256, 1), (1, 8192, 256, 1, 4), (1, 8192, 256, 1, 5), (1, 8192, 128, 1), (1, 8192, 128, 1, 6), (1, 8192, 128, 1, 8)]
+SPLIT = [(1, 8192, 128, 8), (1, 8192, 128, 8, 5), (1, 8192, 128, 8, 6), (1, 8192, 256, 8, 4), (1, 8192, 256, 8, 5), (1, 16384, 256, 4)]
 VARIANTS = {
     "softmax": [*SHORT, *WHOLE, *SPLIT],
     "rmsnorm": [*SHORT, *WHOLE, *SPLIT],
@@ -57,9 +54,11 @@ ODD = [(1, 1), (3, 7), (127, 1000), (130, 1001), (3, 70001)]
 EPS = 1e-5
 
 
-def specialise(name, text, rows, columns, threads, cluster):
+def specialise(name, text, rows, columns, threads, cluster, resident=None):
     """An example's text with another tile: its own is 1 x 8192 with 256 threads, unless it says otherwise."""
     text = text.replace("threads(256)", f"threads({threads})").replace("cluster(1, 1, 1)", f"cluster({cluster}, 1, 1)")
+    if resident:
+        text = text.replace("1, 1) launch", f"1, 1) attributes {{min_blocks = {resident} : i64}} launch")
     if name == "transpose":
         text = text.replace("%tile_rows = arith.constant 64", f"%tile_rows = arith.constant {rows}")
         text = text.replace("%tile_columns = arith.constant 64", f"%tile_columns = arith.constant {columns}")
@@ -86,8 +85,9 @@ def specialise(name, text, rows, columns, threads, cluster):
 
 
 def stem_of(name, variant):
-    rows, columns, threads, cluster = variant
-    return f"{name}-{rows}x{columns}-{threads}" + (f"-c{cluster}" if cluster > 1 else "")
+    rows, columns, threads, cluster, *resident = variant
+    text = f"{name}-{rows}x{columns}-{threads}" + (f"-c{cluster}" if cluster > 1 else "")
+    return text + "".join(f"-m{n}" for n in resident)
 
 
 def generate(folder, girih):

@@ -59,18 +59,23 @@ tile.kernel @layernorm(%X: !matrix, %W: !vector, %B: !vector, %Y: !matrix, %eps:
     %x = tile.load %X[%row, %first] : !matrix -> tensor<1x8192xbf16>
     %xf = arith.extf %x : tensor<1x8192xbf16> to tensor<1x8192xf32>
     // What is past the end of the row does not count.
-    %column = tile.iota axis 1 : tensor<1x8192xi32>
-    %left = arith.subi %n, %first : index
-    %least = arith.minsi %left, %c8192 : index
-    %width = arith.index_cast %least : index to i32
-    %widths = tile.splat %width : i32 -> tensor<1x8192xi32>
-    %inside = arith.cmpi slt, %column, %widths : tensor<1x8192xi32>
     %above = arith.subf %xf, %origins : tensor<1x8192xf32>
-    %counted = arith.select %inside, %above, %zero : tensor<1x8192xi1>, tensor<1x8192xf32>
-    %square = arith.mulf %counted, %counted : tensor<1x8192xf32>
+    %left = arith.subi %n, %first : index
+    %full = arith.cmpi sge, %left, %c8192 : index
+    %counted = scf.if %full -> (tensor<1x8192xf32>) {
+      scf.yield %above : tensor<1x8192xf32>
+    } else {
+      %column = tile.iota axis 1 : tensor<1x8192xi32>
+      %width = arith.index_cast %left : index to i32
+      %widths = tile.splat %width : i32 -> tensor<1x8192xi32>
+      %inside = arith.cmpi slt, %column, %widths : tensor<1x8192xi32>
+      %cut = arith.select %inside, %above, %zero : tensor<1x8192xi1>, tensor<1x8192xf32>
+      scf.yield %cut : tensor<1x8192xf32>
+    }
+    %square = arith.mulf %counted, %counted fastmath<contract> : tensor<1x8192xf32>
     %s, %q = tile.reduce %counted, %square axis 1 (%a: f32, %b: f32, %c: f32, %d: f32) {
       %t = arith.addf %a, %c : f32
-      %r = arith.addf %b, %d : f32
+      %r = arith.addf %b, %d fastmath<contract> : f32
       tile.yield %t, %r : f32, f32
     } : tensor<1x8192xf32>, tensor<1x8192xf32> -> tensor<1xf32>, tensor<1xf32>
     %sum, %squares = tile.cluster_reduce %s, %q (%a: f32, %b: f32, %c: f32, %d: f32) {
@@ -88,38 +93,44 @@ tile.kernel @layernorm(%X: !matrix, %W: !vector, %B: !vector, %Y: !matrix, %eps:
     %scale1 = tile.expand_dims %scale axis 1 : tensor<1xf32> -> tensor<1x1xf32>
     %scales = tile.broadcast %scale1 : tensor<1x1xf32> -> tensor<1x8192xf32>
     %shift1 = tile.expand_dims %shift axis 1 : tensor<1xf32> -> tensor<1x1xf32>
-    %shifts = tile.broadcast %shift1 : tensor<1x1xf32> -> tensor<1x8192xf32>
+    %mean1 = arith.addf %origin1, %shift1 : tensor<1x1xf32>
+    %scaled1 = arith.mulf %mean1, %scale1 : tensor<1x1xf32>
+    %offset1 = arith.negf %scaled1 : tensor<1x1xf32>
+    %offsets = tile.broadcast %offset1 : tensor<1x1xf32> -> tensor<1x8192xf32>
     // Weights only now, so that fewer registers live through the sums and more blocks fit beside this one.
-    %distance = arith.subf %above, %shifts : tensor<1x8192xf32>
-    %normal = arith.mulf %distance, %scales : tensor<1x8192xf32>
+    %normal = math.fma %xf, %scales, %offsets : tensor<1x8192xf32>
     %w = tile.load %W[%first] : !vector -> tensor<8192xbf16>
     %wf = arith.extf %w : tensor<8192xbf16> to tensor<8192xf32>
     %weight_row = tile.expand_dims %wf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
     %weights = tile.broadcast %weight_row : tensor<1x8192xf32> -> tensor<1x8192xf32>
-    %weighted = arith.mulf %normal, %weights : tensor<1x8192xf32>
     %b = tile.load %B[%first] : !vector -> tensor<8192xbf16>
     %bf = arith.extf %b : tensor<8192xbf16> to tensor<8192xf32>
     %bias_row = tile.expand_dims %bf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
     %biases = tile.broadcast %bias_row : tensor<1x8192xf32> -> tensor<1x8192xf32>
-    %yf = arith.addf %weighted, %biases : tensor<1x8192xf32>
+    %yf = math.fma %normal, %weights, %biases : tensor<1x8192xf32>
     %y = arith.truncf %yf : tensor<1x8192xf32> to tensor<1x8192xbf16>
     tile.store %y, %Y[%row, %first] : tensor<1x8192xbf16>, !matrix
   } else {
     %own_sum, %own_squares = scf.for %j = %first to %n step %held iter_args(%so_far = %nothing, %so_far2 = %nothing) -> (tensor<1xf32>, tensor<1xf32>) {
       %x = tile.load %X[%row, %j] : !matrix -> tensor<1x8192xbf16>
       %xf = arith.extf %x : tensor<1x8192xbf16> to tensor<1x8192xf32>
-      %column = tile.iota axis 1 : tensor<1x8192xi32>
-      %left = arith.subi %n, %j : index
-      %least = arith.minsi %left, %c8192 : index
-      %width = arith.index_cast %least : index to i32
-      %widths = tile.splat %width : i32 -> tensor<1x8192xi32>
-      %inside = arith.cmpi slt, %column, %widths : tensor<1x8192xi32>
       %above = arith.subf %xf, %origins : tensor<1x8192xf32>
-      %counted = arith.select %inside, %above, %zero : tensor<1x8192xi1>, tensor<1x8192xf32>
-      %square = arith.mulf %counted, %counted : tensor<1x8192xf32>
+      %left = arith.subi %n, %j : index
+      %full = arith.cmpi sge, %left, %c8192 : index
+      %counted = scf.if %full -> (tensor<1x8192xf32>) {
+        scf.yield %above : tensor<1x8192xf32>
+      } else {
+        %column = tile.iota axis 1 : tensor<1x8192xi32>
+        %width = arith.index_cast %left : index to i32
+        %widths = tile.splat %width : i32 -> tensor<1x8192xi32>
+        %inside = arith.cmpi slt, %column, %widths : tensor<1x8192xi32>
+        %cut = arith.select %inside, %above, %zero : tensor<1x8192xi1>, tensor<1x8192xf32>
+        scf.yield %cut : tensor<1x8192xf32>
+      }
+      %square = arith.mulf %counted, %counted fastmath<contract> : tensor<1x8192xf32>
       %s, %q = tile.reduce %counted, %square axis 1 (%a: f32, %b: f32, %c: f32, %d: f32) {
         %t = arith.addf %a, %c : f32
-        %r = arith.addf %b, %d : f32
+        %r = arith.addf %b, %d fastmath<contract> : f32
         tile.yield %t, %r : f32, f32
       } : tensor<1x8192xf32>, tensor<1x8192xf32> -> tensor<1xf32>, tensor<1xf32>
       %next = arith.addf %so_far, %s : tensor<1xf32>
@@ -141,23 +152,23 @@ tile.kernel @layernorm(%X: !matrix, %W: !vector, %B: !vector, %Y: !matrix, %eps:
     %scale1 = tile.expand_dims %scale axis 1 : tensor<1xf32> -> tensor<1x1xf32>
     %scales = tile.broadcast %scale1 : tensor<1x1xf32> -> tensor<1x8192xf32>
     %shift1 = tile.expand_dims %shift axis 1 : tensor<1xf32> -> tensor<1x1xf32>
-    %shifts = tile.broadcast %shift1 : tensor<1x1xf32> -> tensor<1x8192xf32>
+    %mean1 = arith.addf %origin1, %shift1 : tensor<1x1xf32>
+    %scaled1 = arith.mulf %mean1, %scale1 : tensor<1x1xf32>
+    %offset1 = arith.negf %scaled1 : tensor<1x1xf32>
+    %offsets = tile.broadcast %offset1 : tensor<1x1xf32> -> tensor<1x8192xf32>
     scf.for %j = %first to %n step %held {
       %x = tile.load %X[%row, %j] : !matrix -> tensor<1x8192xbf16>
       %xf = arith.extf %x : tensor<1x8192xbf16> to tensor<1x8192xf32>
-      %above = arith.subf %xf, %origins : tensor<1x8192xf32>
-      %distance = arith.subf %above, %shifts : tensor<1x8192xf32>
-      %normal = arith.mulf %distance, %scales : tensor<1x8192xf32>
+      %normal = math.fma %xf, %scales, %offsets : tensor<1x8192xf32>
       %w = tile.load %W[%j] : !vector -> tensor<8192xbf16>
       %wf = arith.extf %w : tensor<8192xbf16> to tensor<8192xf32>
       %weight_row = tile.expand_dims %wf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
       %weights = tile.broadcast %weight_row : tensor<1x8192xf32> -> tensor<1x8192xf32>
-      %weighted = arith.mulf %normal, %weights : tensor<1x8192xf32>
-      %b = tile.load %B[%j] : !vector -> tensor<8192xbf16>
+        %b = tile.load %B[%j] : !vector -> tensor<8192xbf16>
       %bf = arith.extf %b : tensor<8192xbf16> to tensor<8192xf32>
       %bias_row = tile.expand_dims %bf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
       %biases = tile.broadcast %bias_row : tensor<1x8192xf32> -> tensor<1x8192xf32>
-      %yf = arith.addf %weighted, %biases : tensor<1x8192xf32>
+      %yf = math.fma %normal, %weights, %biases : tensor<1x8192xf32>
       %y = arith.truncf %yf : tensor<1x8192xf32> to tensor<1x8192xbf16>
       tile.store %y, %Y[%row, %j] : tensor<1x8192xbf16>, !matrix
     }

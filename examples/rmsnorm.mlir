@@ -49,9 +49,9 @@ tile.kernel @rmsnorm(%X: !matrix, %W: !vector, %Y: !matrix, %eps: f32) threads(2
   scf.if %short {
     %x = tile.load %X[%row, %first] : !matrix -> tensor<1x8192xbf16>
     %xf = arith.extf %x : tensor<1x8192xbf16> to tensor<1x8192xf32>
-    %square = arith.mulf %xf, %xf : tensor<1x8192xf32>
+    %square = arith.mulf %xf, %xf fastmath<contract> : tensor<1x8192xf32>
     %own = tile.reduce %square axis 1 (%a: f32, %b: f32) {
-      %s = arith.addf %a, %b : f32
+      %s = arith.addf %a, %b fastmath<contract> : f32
       tile.yield %s : f32
     } : tensor<1x8192xf32> -> tensor<1xf32>
     %sum = tile.cluster_reduce %own (%a: f32, %b: f32) {
@@ -77,8 +77,8 @@ tile.kernel @rmsnorm(%X: !matrix, %W: !vector, %Y: !matrix, %eps: f32) threads(2
     %squares = scf.for %j = %first to %n step %held iter_args(%s = %zero) -> (tensor<1x8192xf32>) {
       %x = tile.load %X[%row, %j] : !matrix -> tensor<1x8192xbf16>
       %xf = arith.extf %x : tensor<1x8192xbf16> to tensor<1x8192xf32>
-      %square = arith.mulf %xf, %xf : tensor<1x8192xf32>
-      %next = arith.addf %s, %square : tensor<1x8192xf32>
+      %square = arith.mulf %xf, %xf fastmath<contract> : tensor<1x8192xf32>
+      %next = arith.addf %s, %square fastmath<contract> : tensor<1x8192xf32>
       scf.yield %next : tensor<1x8192xf32>
     }
     %own = tile.reduce %squares axis 1 (%a: f32, %b: f32) {

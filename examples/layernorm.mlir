@@ -97,16 +97,19 @@ tile.kernel @layernorm(%X: !matrix, %W: !vector, %B: !vector, %Y: !matrix, %eps:
     %scaled1 = arith.mulf %mean1, %scale1 : tensor<1x1xf32>
     %offset1 = arith.negf %scaled1 : tensor<1x1xf32>
     %offsets = tile.broadcast %offset1 : tensor<1x1xf32> -> tensor<1x8192xf32>
-    // Weights only now, so that fewer registers live through the sums and more blocks fit beside this one.
-    %normal = math.fma %xf, %scales, %offsets : tensor<1x8192xf32>
+    // Weights only now, and x from bf16 once more, so that fewer registers live through the sums and more blocks fit beside
+    // this one.
     %w = tile.load %W[%first] : !vector -> tensor<8192xbf16>
+    %b = tile.load %B[%first] : !vector -> tensor<8192xbf16>
     %wf = arith.extf %w : tensor<8192xbf16> to tensor<8192xf32>
     %weight_row = tile.expand_dims %wf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
     %weights = tile.broadcast %weight_row : tensor<1x8192xf32> -> tensor<1x8192xf32>
-    %b = tile.load %B[%first] : !vector -> tensor<8192xbf16>
     %bf = arith.extf %b : tensor<8192xbf16> to tensor<8192xf32>
     %bias_row = tile.expand_dims %bf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
     %biases = tile.broadcast %bias_row : tensor<1x8192xf32> -> tensor<1x8192xf32>
+    %again = tile.opaque %x : tensor<1x8192xbf16> -> tensor<1x8192xbf16>
+    %xf2 = arith.extf %again : tensor<1x8192xbf16> to tensor<1x8192xf32>
+    %normal = math.fma %xf2, %scales, %offsets : tensor<1x8192xf32>
     %yf = math.fma %normal, %weights, %biases : tensor<1x8192xf32>
     %y = arith.truncf %yf : tensor<1x8192xf32> to tensor<1x8192xbf16>
     tile.store %y, %Y[%row, %first] : tensor<1x8192xbf16>, !matrix

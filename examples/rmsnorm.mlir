@@ -63,12 +63,14 @@ tile.kernel @rmsnorm(%X: !matrix, %W: !vector, %Y: !matrix, %eps: f32) threads(2
     %scale = math.rsqrt %shifted : tensor<1xf32>
     %scale1 = tile.expand_dims %scale axis 1 : tensor<1xf32> -> tensor<1x1xf32>
     %scales = tile.broadcast %scale1 : tensor<1x1xf32> -> tensor<1x8192xf32>
-    // Only now, so that fewer registers live through the sum and more blocks fit beside this one.
+    // Only now, and x from bf16 once more, so that fewer registers live through the sum and more blocks fit beside this one.
     %w = tile.load %W[%first] : !vector -> tensor<8192xbf16>
     %wf = arith.extf %w : tensor<8192xbf16> to tensor<8192xf32>
     %weight_row = tile.expand_dims %wf axis 0 : tensor<8192xf32> -> tensor<1x8192xf32>
     %weights = tile.broadcast %weight_row : tensor<1x8192xf32> -> tensor<1x8192xf32>
-    %normal = arith.mulf %xf, %scales : tensor<1x8192xf32>
+    %again = tile.opaque %x : tensor<1x8192xbf16> -> tensor<1x8192xbf16>
+    %xf2 = arith.extf %again : tensor<1x8192xbf16> to tensor<1x8192xf32>
+    %normal = arith.mulf %xf2, %scales : tensor<1x8192xf32>
     %yf = arith.mulf %normal, %weights : tensor<1x8192xf32>
     %y = arith.truncf %yf : tensor<1x8192xf32> to tensor<1x8192xbf16>
     tile.store %y, %Y[%row, %first] : tensor<1x8192xbf16>, !matrix

@@ -138,3 +138,11 @@ tile.kernel @many() threads(256) attributes {min_blocks = 9 : i64} launch {
   tile.grid %c1, %c1, %c1
 } body {
 }
+
+// -----
+
+func.func private @opaque(%x: tensor<8xf32>) {
+  // expected-error @+1 {{makes tensor<4xf32> of tensor<8xf32>; the types must be the same}}
+  %y = tile.opaque %x : tensor<8xf32> -> tensor<4xf32>
+  return
+}

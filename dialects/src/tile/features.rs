@@ -142,6 +142,7 @@ pub const ROWS: &[(&str, Needs)] = &[
     (value::Iota::DEF.name, Needs::Nothing),
     (value::ConvertLayout::DEF.name, Needs::Nothing),
     (value::IsAligned::DEF.name, Needs::Nothing),
+    (value::Opaque::DEF.name, Needs::Nothing),
     (shape::ExpandDims::DEF.name, Needs::Nothing),
     (shape::Broadcast::DEF.name, Needs::Nothing),
     (shape::Transpose::DEF.name, Needs::Nothing),

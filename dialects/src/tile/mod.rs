@@ -123,6 +123,7 @@ pub static TILE: Dialect = Dialect {
         value::Iota::REGISTRATION,
         value::ConvertLayout::REGISTRATION,
         value::IsAligned::REGISTRATION,
+        value::Opaque::REGISTRATION,
         shape::ExpandDims::REGISTRATION,
         shape::Broadcast::REGISTRATION,
         shape::Transpose::REGISTRATION,

@@ -12,7 +12,7 @@ use girih_dialects::tile::{
         rows::{AtomicRmw, Gather, Scatter},
         scan::Scan,
         shape::{Broadcast, Concat, ExpandDims, ExtractSlice, Reshape, Transpose},
-        value::{Iota, Splat},
+        value::{Iota, Opaque, Splat},
     },
 };
 use girih_ir::{ext::BlockExt, op::Trait, prelude::*};
@@ -196,7 +196,12 @@ impl<'c> Graph<'c> {
         if op.is::<AtomicRmw>() {
             return Ok(());
         }
-        if op.has_trait(Trait::Elementwise) || op.is::<Scan>() || op.is::<ClusterReduce>() || op.is::<Print>() {
+        if op.has_trait(Trait::Elementwise)
+            || op.is::<Scan>()
+            || op.is::<ClusterReduce>()
+            || op.is::<Print>()
+            || op.is::<Opaque>()
+        {
             self.same(&tiles);
             return Ok(());
         }

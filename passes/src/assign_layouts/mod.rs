@@ -36,7 +36,7 @@ use girih_dialects::tile::{
         rows::{AtomicRmw, Gather, Scatter},
         scan::Scan,
         shape::{Broadcast, Concat, ExpandDims, ExtractSlice, Reshape, Transpose},
-        value::ConvertLayout,
+        value::{ConvertLayout, Opaque},
     },
     verify::element_bits,
 };
@@ -417,7 +417,13 @@ fn needed<'c>(
     if op.is::<Broadcast>() {
         return refitted(of(&results, 0)?, &shape(results[0]), &shape(v));
     }
-    let same = [Scan::NAME, ClusterReduce::NAME, ExtractSlice::NAME, Concat::NAME];
+    let same = [
+        Scan::NAME,
+        ClusterReduce::NAME,
+        Opaque::NAME,
+        ExtractSlice::NAME,
+        Concat::NAME,
+    ];
     if op.has_trait(Trait::Elementwise) || same.contains(&op.full_name()) {
         return of(&results, 0);
     }

@@ -9,7 +9,7 @@ use girih_dialects::{
         layouts::elements_per_thread,
         ops::{
             shape::{Broadcast, Concat, ExpandDims, ExtractSlice, Reshape, Transpose},
-            value::{ConvertLayout, Iota, Splat},
+            value::{ConvertLayout, Iota, Opaque, Splat},
         },
         verify::element_bits,
     },
@@ -212,6 +212,21 @@ pub fn patterns(c: &mut Conversion<'_>) {
         rewriter.replace(op, &[operands.one(0)]);
         Ok(())
     });
+    lower!(c, Opaque, |op, operands, rewriter| {
+        let Some(element) = op.source().r#type().element_type() else {
+            return Err(rewriter.no_match(op.op(), "no elements"));
+        };
+        let e = Emit::new(rewriter, op.op().location());
+        let bits = e.storage_type(element).bit_width().unwrap_or(64);
+        let together = (32 / bits).max(1) as usize;
+        let hidden: Vec<V> = operands
+            .get(0)
+            .chunks(together)
+            .flat_map(|chunk| hide(&e, chunk, element, bits))
+            .collect();
+        rewriter.replace_multiple(op.op(), &[hidden]);
+        Ok(())
+    });
     lower!(c, ConvertLayout, |op, operands, rewriter| {
         let (t, to_type) = (op.source().r#type(), op.result().r#type());
         let (Some(from), Some(to), Some(element)) = (Distribution::of(t), Distribution::of(to_type), t.element_type())
@@ -256,6 +271,30 @@ pub fn patterns(c: &mut Conversion<'_>) {
         rewriter.replace_multiple(op.op(), &[moved]);
         Ok(())
     });
+}
+
+/// The numbers of one register through an empty statement of assembly, which LLVM does not look into.
+fn hide<'c>(e: &Emit<'c, '_>, numbers: &[V<'c>], element: Type<'c>, bits: u32) -> Vec<V<'c>> {
+    let (word, constraint) = match bits * numbers.len() as u32 {
+        64 => (e.int(64), "l"),
+        32 => (e.int(32), "r"),
+        // A register that they do not fill has nothing to save.
+        _ => return numbers.to_vec(),
+    };
+    let stored: Vec<V> = numbers.iter().map(|v| e.to_storage(*v)).collect();
+    let stored_type = stored[0].r#type();
+    let packed = match stored[..] {
+        [one] if stored_type == word => one,
+        [one] => e.bitcast(one, word),
+        _ => e.bitcast(e.pack(&stored), word),
+    };
+    let hidden = e.inline_ptx("", &[(constraint, word)], &[packed], &[], false)[0];
+    let parts = match numbers.len() {
+        1 if stored_type == word => vec![hidden],
+        1 => vec![e.bitcast(hidden, stored_type)],
+        n => e.unpack(e.bitcast(hidden, e.vector(n as i64, stored_type)), n, stored_type),
+    };
+    parts.into_iter().map(|v| e.from_storage(v, element)).collect()
 }
 
 /// What an op on parts is told whose layout deals parts out to other threads.

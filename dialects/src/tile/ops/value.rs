@@ -110,6 +110,39 @@ op! {
 }
 
 op! {
+    /// The same tile, but the compiler does not see that it is: what is computed from the result is computed anew, and need not
+    /// be kept in registers since it was computed from the source. Where a wide tile comes from a narrow one and is needed
+    /// before and after threads meet, half of the registers live through the meeting, and more blocks fit a multiprocessor.
+    /// It takes no instruction.
+    ///
+    /// ```mlir
+    /// %x = arith.constant dense<1.0> : tensor<1024xbf16>
+    /// %before = arith.extf %x : tensor<1024xbf16> to tensor<1024xf32>
+    /// %sum = tile.reduce %before axis 0 (%a: f32, %b: f32) {
+    ///   %s = arith.addf %a, %b : f32
+    ///   tile.yield %s : f32
+    /// } : tensor<1024xf32> -> tensor<f32>
+    /// %again = tile.opaque %x : tensor<1024xbf16> -> tensor<1024xbf16>
+    /// %after = arith.extf %again : tensor<1024xbf16> to tensor<1024xf32>
+    /// ```
+    pub struct Opaque = "tile.opaque" {
+        operands { source: one(ANY_TILE) }
+        results { result: one(ANY_TILE) }
+        effects pure
+        format "$source attr-dict `:` type($source) `->` type($result)"
+        hooks {
+            fn verify(self) -> Res {
+                let (from, to) = (self.source().r#type(), self.result().r#type());
+                if from != to {
+                    return Diag::op(&self.op(), format!("makes {to} of {from}; the types must be the same")).report();
+                }
+                on_device(self.op())
+            }
+        }
+    }
+}
+
+op! {
     /// Whether vectors of `by` elements along `axis`, whose stride is 1, can be moved: the memref's address, its strides along
     /// the other axes and its size along `axis` are multiples of them. With `any_size` the size is not asked for: a vector may
     /// then lie inside in part. The same for all threads.

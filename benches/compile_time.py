@@ -4,9 +4,9 @@
     cargo build --release -p girih --bin girih
     python3 benches/compile_time.py --girih target/release/girih --out compile_time     # writes compile_time.json and .md
 
-Five families of kernels, each in a fresh process and in one that has compiled the same kernel before; medians. A fresh
-process of girih is timed from its start to its end; of Triton only the first compilation counts, and what the import of its
-modules takes stands beside. Both write PTX for sm_90a; what ptxas makes of it is timed apart. girih's kernels are the
+Five families of kernels, each in a fresh process and in one that has compiled the same kernel before; medians, of the time on
+the clock and of the processor's, which is what counts on a machine that others use. A fresh process of girih is timed from
+its start to its end; of Triton only the first compilation counts, and what the import of its modules takes stands beside. Both write PTX for sm_90a; what ptxas makes of it is timed apart. girih's kernels are the
 examples in the sizes below, for any shape and stride; Triton's are told by their signature that addresses, sizes and
 strides are multiples of 16.
 """
@@ -108,9 +108,12 @@ def triton_worker(name, runs):
     triton.knobs.compilation.listener = listener
     triton.knobs.compilation.always_compile = True
     make, options = sources[name]
+    cpu = []
     for _ in range(runs):
+        start = time.process_time()  # without ptxas, which is a process of its own
         triton.compile(make(), target=GPUTarget("cuda", 90, 32), options=options)
-    print(json.dumps({"import": imported, "runs": found, "version": triton.__version__}))
+        cpu.append((time.process_time() - start) * 1e3)
+    print(json.dumps({"import": imported, "runs": found, "cpu": cpu, "version": triton.__version__}))
 
 
 def triton_times(python, name, runs):
@@ -131,9 +134,14 @@ def to_ptx(run):
 
 
 def girih_fresh(girih, file, out):
+    """Milliseconds of a process, on the clock and of the processor."""
     begin = time.perf_counter()
-    subprocess.run([girih, "compile", file, "-o", out], check=True, stderr=subprocess.DEVNULL)
-    return (time.perf_counter() - begin) * 1e3
+    process = subprocess.Popen([girih, "compile", file, "-o", out], stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"{girih} compile {file}: exit code {process.returncode}")
+    return (time.perf_counter() - begin) * 1e3, (used.ru_utime + used.ru_stime) * 1e3
 
 
 def girih_warm(files, runs):
@@ -173,7 +181,7 @@ def measure(options):
         for case, name, replacements, _ in CASES:
             files[case] = folder / f"{len(files)}-{name}.mlir"
             files[case].write_text(example(name, replacements))
-        warm = girih_warm(list(files.values()), options.runs)
+        warm = girih_warm(list(files.values()), options.runs) if options.runs else {}
         for case, name, _, kernel in CASES:
             file, ptx = files[case], files[case].with_suffix(".ptx")
             row = {"case": case, "load": os.getloadavg()[0]}
@@ -183,31 +191,39 @@ def measure(options):
                 if options.triton:
                     try:
                         run = triton_times(options.triton, kernel, 1)
-                        theirs.append(run["runs"][0])
+                        theirs.append((to_ptx(run["runs"][0]), run["cpu"][0]))
                         imports.append(run["import"])
                         versions.add(run["version"])
                     except RuntimeError as error:
                         print(f"{case}: Triton: {error}", file=sys.stderr)
                         break
-            steps = warm[str(file)]
-            names = [n for n in steps[0] if n not in ("start",)]
+            steps = warm.get(str(file), [])
+            names = [n for n in steps[0] if n not in ("start", "cpu")] if steps else []
             row["girih"] = {
-                "fresh": median(own),
-                "warm": median(sum(run.values()) for run in steps),
+                "fresh": median(wall for wall, _ in own),
+                "fresh_cpu": median(cpu for _, cpu in own),
                 "stages": {n: median(run[n] for run in steps) for n in names},
             }
+            if steps:
+                row["girih"]["warm"] = median(sum(ms for n, ms in run.items() if n != "cpu") for run in steps)
+                row["girih"]["warm_cpu"] = median(run["cpu"] for run in steps)
             if ptxas:
                 row["girih"]["ptxas"] = median(ptxas_ms(ptxas, ptx, folder / "x.cubin") for _ in range(3))
             if theirs:
-                again = triton_times(options.triton, kernel, options.runs + 1)["runs"][1:]
+                many = triton_times(options.triton, kernel, max(options.runs, 2) + 1)
+                again = many["runs"][1:]
                 row["triton"] = {
-                    "fresh": median(map(to_ptx, theirs)),
+                    "fresh": median(wall for wall, _ in theirs),
+                    "fresh_cpu": median(cpu for _, cpu in theirs),
+                    "warm_cpu": median(many["cpu"][1:]),
                     "import": median(imports),
                     "warm": median(map(to_ptx, again)),
                     "ptxas": median(run["cubin"] for run in again),
                     "stages": {n: median(run[n] for run in again) for n in again[0]},
                 }
-                for state in ("fresh", "warm"):
+                for state in ("fresh", "warm", "fresh_cpu", "warm_cpu"):
+                    if state not in row["girih"]:
+                        continue
                     row[f"{state}_ratio"] = row["girih"][state] / row["triton"][state]
             rows.append(row)
             print(json.dumps(row), flush=True)
@@ -218,18 +234,27 @@ def measure(options):
 
 def markdown(rows, header):
     lines = [header, ""]
+    lines += ["The processor's time:", "", "| kernel | girih, fresh process | Triton, first | ratio | girih, warm | Triton, warm | ratio |"]
+    lines += ["|" + "---|" * 7]
+    number = lambda value: "" if value is None else f"{value:.0f}"
+    ratio = lambda value: "" if value is None else f"{value:.2f}"
+    for row in rows:
+        own, other = row["girih"], row.get("triton", {})
+        cells = [row["case"], number(own["fresh_cpu"]), number(other.get("fresh_cpu")), ratio(row.get("fresh_cpu_ratio"))]
+        cells += [number(own.get("warm_cpu")), number(other.get("warm_cpu")), ratio(row.get("warm_cpu_ratio"))]
+        lines.append("| " + " | ".join(cells) + " |")
+    lines += ["", "On the clock:", ""]
     lines += ["| kernel | girih, fresh process | Triton, first | ratio | girih, warm | Triton, warm | ratio | ptxas: girih | ptxas: Triton | import of Triton |"]
     lines += ["|" + "---|" * 10]
     for row in rows:
         own, other = row["girih"], row.get("triton", {})
-        number = lambda value: "" if value is None else f"{value:.0f}"
-        ratio = lambda value: "" if value is None else f"{value:.2f}"
         cells = [row["case"], number(own["fresh"]), number(other.get("fresh")), ratio(row.get("fresh_ratio"))]
-        cells += [number(own["warm"]), number(other.get("warm")), ratio(row.get("warm_ratio"))]
+        cells += [number(own.get("warm")), number(other.get("warm")), ratio(row.get("warm_ratio"))]
         cells += [number(own.get("ptxas")), number(other.get("ptxas")), number(other.get("import"))]
         lines.append("| " + " | ".join(cells) + " |")
-    lines += ["", "Where girih's warm time goes, in ms:", "", "| kernel | steps of more than a millisecond |", "|---|---|"]
-    for row in rows:
+    if any(row["girih"]["stages"] for row in rows):
+        lines += ["", "Where girih's warm time goes, in ms:", "", "| kernel | steps of more than a millisecond |", "|---|---|"]
+    for row in (row for row in rows if row["girih"]["stages"]):
         slow = sorted(((ms, n) for n, ms in row["girih"]["stages"].items() if ms > 1), reverse=True)
         lines.append(f"| {row['case']} | " + ", ".join(f"{n} {ms:.1f}" for ms, n in slow) + " |")
     return "\n".join(lines) + "\n"
@@ -241,7 +266,7 @@ def main():
     parser.add_argument("--triton", metavar="PYTHON", help="a Python that has Triton; left out: girih alone")
     parser.add_argument("--ptxas", help="ptxas for girih's PTX; the one in target/tools otherwise")
     parser.add_argument("--fresh", type=int, default=5, help="fresh processes for each case (default 5)")
-    parser.add_argument("--runs", type=int, default=7, help="runs in one process for each case (default 7)")
+    parser.add_argument("--runs", type=int, default=7, help="runs in one process for each case (default 7); 0 leaves girih's out")
     parser.add_argument("--out", type=pathlib.Path, metavar="PREFIX", help="write PREFIX.json and PREFIX.md")
     parser.add_argument("--triton-worker", help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -7,21 +7,23 @@
 //!
 //! A kernel that waits for memory needs others beside it to go on meanwhile, and ptxas would rather spend registers: code for
 //! arguments without alignment asks for many and seldom runs. So the registers that a thread needs are counted from the
-//! tiles that live through a reduction, a scan, a change of layout or a load (what is computed element by element in between
+//! tiles that live through a reduction, a scan, a change of layout, a product or a load (what is computed element by element in between
 //! lives a moment only), some are added for addresses and the like, and as many blocks are asked for as that leaves room for.
 //!
-//! *Needs* `tile-assign-layouts`. A kernel that says `min_blocks` keeps it, and one without reductions, scans and changes of
-//! layout gets none: its threads need not meet. *Numbers* stay what they are.
+//! *Needs* `tile-assign-layouts`. A kernel that says `min_blocks` keeps it. One without reductions, scans, products and changes
+//! of layout gets none: its threads need not meet. Nor does one with `tile.wgmma`, whose sums are in flight. *Numbers* stay what they are.
 use girih_dialects::tile::{
     distribution::Distribution,
     ops::{
         cluster_reduce::ClusterReduce,
         kernel::{Kernel, REGISTER_FILE},
         memory::Load,
+        mma::Mma,
         reduce::Reduce,
         scan::Scan,
         shape::{Broadcast, ExpandDims},
         value::{ConvertLayout, Iota, Splat},
+        wgmma::Wgmma,
     },
 };
 use girih_ir::{
@@ -39,6 +41,8 @@ const OVERHEAD: i64 = 24;
 const RESIDENT_THREADS: i64 = 2048;
 /// Blocks that a multiprocessor holds.
 const RESIDENT_BLOCKS: i64 = 32;
+/// Registers that the widest `mma.sync` has operands in: m16n8k16 of f64.
+const INSTRUCTION: i64 = 40;
 /// Registers are given out in eights.
 const GRANULE: i64 = 8;
 
@@ -135,11 +139,22 @@ fn blocks<'c>(kernel: Kernel<'c, 'c>) -> Option<i64> {
             .map(|(.., n)| n)
             .sum::<i64>()
     };
+    // What warpgroups accumulate is in flight, in as many registers as the programmer planned for.
+    if ops.iter().any(|op| op.is::<Wgmma>()) {
+        return None;
+    }
     let meets = |op: &OperationRef<'c, 'c>| {
-        op.is::<Reduce>() || op.is::<Scan>() || op.is::<ConvertLayout>() || op.is::<ClusterReduce>()
+        op.is::<Reduce>()
+            || op.is::<Scan>()
+            || op.is::<ConvertLayout>()
+            || op.is::<ClusterReduce>()
+            || op.is::<Mma>()
     };
     let own = |op: &OperationRef<'c, 'c>| -> i64 {
         let results = op.result_values().into_iter().map(registers).sum::<i64>();
+        if let Some(mma) = op.cast::<Mma>() {
+            return (results + registers(mma.a()) + registers(mma.b())).max(INSTRUCTION);
+        }
         // A scan has a prefix and a total of each element.
         if op.is::<Scan>() { 2 * results } else { results }
     };

@@ -17,10 +17,19 @@
 //! ```
 //!
 //! Every warpgroup has 64 rows of the accumulator, and of all tiles that are computed from it or with it element by element,
-//! carried by loops, loaded and stored.
+//! carried by loops, loaded and stored. Where another op takes such a tile (a reduction, a product of tiles) or gives one (a
+//! broadcast), a `tile.convert_layout` stands between the parts of warpgroups and the tile as a whole, which moves nothing
+//! where `tile-assign-layouts` lets the whole lie as its parts do:
 //!
-//! *Needs* operands in shared memory (`tile-plan-copies`), and `threads` to be 128 for each 64 rows. *Refuses* other ops on
-//! these tiles. *Numbers* stay what they are.
+//! ```mlir
+//! %whole = tile.convert_layout %n : tensor<64x256xf32, #tile.layout<wgmma_d>> -> tensor<128x256xf32>
+//! %max = tile.reduce %whole axis 1 (...) {...} : tensor<128x256xf32> -> tensor<128xf32>
+//! ```
+//!
+//! Products whose operands are tiles are not its business.
+//!
+//! *Needs* operands in shared memory (`tile-plan-copies`), and `threads` to be 128 for each 64 rows. *Refuses* products with
+//! one operand there. *Numbers* stay what they are.
 use crate::plan_copies::{WARPGROUP_ROWS, WARPGROUP_THREADS};
 use girih_dialects::{
     nvvm::Emit,
@@ -32,7 +41,7 @@ use girih_dialects::{
             kernel::Kernel,
             memory::{Load, Slab, Store},
             mma::{Mma, Side, Staging},
-            value::Splat,
+            value::{ConvertLayout, Splat},
             wgmma::{Commit, Fence, Wait, Wgmma},
         },
         types::InFlightType,
@@ -44,7 +53,7 @@ use girih_ir::{
     op::{OpView, Trait},
     pass::{DialectSource, Pass, PassContext, PassInfo},
     prelude::*,
-    rewrite::Before,
+    rewrite::{Before, Builder},
 };
 
 type V<'c> = Value<'c, 'c>;
@@ -83,6 +92,7 @@ fn expand<'c>(kernel: Kernel<'c, 'c>) -> Res {
         .nested_ops()
         .into_iter()
         .filter_map(|op| op.cast())
+        .filter(|mma: &Mma| mma.is_staged())
         .collect();
     if products.is_empty() {
         return Ok(());
@@ -92,7 +102,7 @@ fn expand<'c>(kernel: Kernel<'c, 'c>) -> Res {
         errors.merge(check(kernel, *mma));
     }
     errors.result()?;
-    let tiles = Tiles::of(&products)?;
+    let tiles = Tiles::of(&products);
     let Some(first) = kernel.body().entry().and_then(|b| b.op_list().first().copied()) else {
         return Ok(());
     };
@@ -101,6 +111,8 @@ fn expand<'c>(kernel: Kernel<'c, 'c>) -> Res {
     let warp = e.insert(WarpId::build(e.loc(), e.index_type())).result0();
     let warpgroup = e.div_u(warp, e.index(WARPGROUP_WARPS));
     let own_rows = e.mul(warpgroup, e.index(WARPGROUP_ROWS));
+    tiles.take_in();
+    tiles.hand_out();
     for v in &tiles.values {
         deal_out(*v);
     }
@@ -155,25 +167,32 @@ fn check<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>) -> Res {
 #[derive(Default)]
 struct Tiles<'c> {
     values: Vec<V<'c>>,
+    /// The ops on them that have a rule.
+    ops: Vec<OperationRef<'c, 'c>>,
     /// Loads and stores of them.
     accesses: Vec<OperationRef<'c, 'c>>,
+    /// Tiles that `ops` take, but others give.
+    foreign: Vec<V<'c>>,
 }
 
 impl<'c> Tiles<'c> {
-    fn of(products: &[Mma<'c, 'c>]) -> Res<Tiles<'c>> {
+    fn of(products: &[Mma<'c, 'c>]) -> Tiles<'c> {
         let mut tiles = Tiles::default();
         let mut open: Vec<V<'c>> = products.iter().flat_map(|m| [m.acc(), m.result()]).collect();
-        let mut seen: Vec<OperationRef<'c, 'c>> = vec![];
         while let Some(v) = open.pop() {
-            if tiles.values.contains(&v) {
+            if tiles.values.contains(&v) || tiles.foreign.contains(&v) {
+                continue;
+            }
+            let owner = v.defining_op().or_else(|| v.argument_of().map(|(op, _)| op));
+            if owner.is_none_or(|op| !has_rule(op)) {
+                tiles.foreign.push(v);
                 continue;
             }
             tiles.values.push(v);
-            let owner = v.defining_op().or_else(|| v.argument_of().map(|(op, _)| op));
-            for op in v.users().into_iter().chain(owner) {
-                if !seen.contains(&op) {
-                    seen.push(op);
-                    open.extend(tiles.reached(op)?);
+            for op in v.users().into_iter().chain(owner).filter(|op| has_rule(*op)) {
+                if !tiles.ops.contains(&op) {
+                    tiles.ops.push(op);
+                    open.extend(tiles.reached(op));
                 }
             }
             if let Some((owner, _)) = v.argument_of() {
@@ -186,43 +205,129 @@ impl<'c> Tiles<'c> {
                 open.extend(carried(by, v));
             }
         }
-        Ok(tiles)
+        tiles
     }
 
     /// The tiles that an op on one of them ties to it, but for what loops and branches carry.
-    fn reached(&mut self, op: OperationRef<'c, 'c>) -> Res<Vec<V<'c>>> {
+    fn reached(&mut self, op: OperationRef<'c, 'c>) -> Vec<V<'c>> {
         let tensors = |list: Vec<V<'c>>| list.into_iter().filter(|v| v.r#type().is_ranked_tensor_type());
-        if op.has_trait(Trait::Elementwise) {
-            return Ok(tensors(op.operand_values())
-                .chain(tensors(op.result_values()))
-                .collect());
-        }
         if op.is::<Load>() || op.is::<Store>() {
             self.accesses.push(op);
-            return Ok(vec![]);
+            return vec![];
         }
         if let Some(mma) = op.cast::<Mma>() {
-            return Ok(vec![mma.acc(), mma.result()]);
+            return vec![mma.acc(), mma.result()];
         }
-        match op.full_name() {
-            "scf.for" | "scf.if" | "scf.yield" => Ok(vec![]),
-            "arith.constant" if is_splat(op) => Ok(vec![]),
-            _ if op.is::<Splat>() => Ok(vec![]),
-            _ if op.is::<Print>() || op.is::<Assert>() => Diag::op(
-                &op,
-                "speaks of a tile of a matrix product, whose rows lie in several warpgroups; store it with tile.store, and speak of \
-                 what tile.load gives after tile.barrier",
-            )
-            .report(),
-            name => {
-                let m = format!(
-                    "works on a tile of a matrix product, but tile-expand-mma has no rule for '{name}'; such tiles are computed with \
-                     element by element, carried by scf.for and scf.if, loaded and stored"
-                );
-                Diag::op(&op, m).report()
+        if op.has_trait(Trait::Elementwise) {
+            return tensors(op.operand_values())
+                .chain(tensors(op.result_values()))
+                .collect();
+        }
+        vec![]
+    }
+
+    /// Gives ops that have a rule the parts of tiles that others give.
+    fn take_in(&self) {
+        for v in &self.foreign {
+            let mut part = None;
+            for (op, i) in uses(*v).into_iter().filter(|(op, i)| self.takes_part(*op, *i)) {
+                let part = *part.get_or_insert_with(|| {
+                    let at = Before(after(*v));
+                    at.insert(ConvertLayout::build(op.location(), part_type(v.r#type()), *v, None))
+                        .result0()
+                });
+                set_operand(op, i, part);
             }
         }
     }
+
+    /// Gives other ops the tiles as a whole, while the parts still have the type of the whole.
+    fn hand_out(&self) {
+        for v in &self.values {
+            let t = v.r#type();
+            let made_anew = v
+                .defining_op()
+                .filter(|by| by.full_name() == "arith.constant" || by.is::<Splat>());
+            for (op, i) in uses(*v).into_iter().filter(|(op, i)| !self.takes_part(*op, *i)) {
+                let whole = match made_anew {
+                    // SAFETY: the clone is detached, and goes where its operands are known.
+                    Some(by) => unsafe { Operation::from_raw(mlirOperationClone(by.to_raw())) },
+                    None => ConvertLayout::build(op.location(), t, *v, None),
+                };
+                set_operand(op, i, Before(op).insert(whole).result0());
+            }
+        }
+    }
+
+    /// Whether an op wants a warpgroup's part as an operand: loops and branches for what they carry as parts.
+    fn takes_part(&self, op: OperationRef<'c, 'c>, operand: usize) -> bool {
+        let carried = |carrier: Option<OperationRef<'c, 'c>>, n: Option<usize>| {
+            let result = carrier.zip(n).and_then(|(op, n)| op.result_values().get(n).copied());
+            result.is_some_and(|r| self.values.contains(&r))
+        };
+        match op.full_name() {
+            "scf.yield" => carried(op.parent(), Some(operand)),
+            "scf.for" => carried(Some(op), operand.checked_sub(3)),
+            _ => self.ops.contains(&op),
+        }
+    }
+}
+
+/// The ops that use a value, with the number of the operand.
+fn uses<'c>(v: V<'c>) -> Vec<(OperationRef<'c, 'c>, usize)> {
+    let mut ops: Vec<OperationRef<'c, 'c>> = vec![];
+    for op in v.users() {
+        if !ops.contains(&op) {
+            ops.push(op);
+        }
+    }
+    let places = |op: &OperationRef<'c, 'c>| {
+        let op = *op;
+        let operands = op.operand_values().into_iter().enumerate();
+        operands.filter(move |(_, o)| *o == v).map(move |(i, _)| (op, i))
+    };
+    ops.iter().flat_map(places).collect()
+}
+
+/// Whether a warpgroup does an op on its part of a tile as the block does it on the whole.
+fn has_rule(op: OperationRef<'_, '_>) -> bool {
+    let is_carrier = |op: OperationRef<'_, '_>| matches!(op.full_name(), "scf.for" | "scf.if");
+    match op.full_name() {
+        "scf.yield" => op.parent().is_some_and(is_carrier),
+        "arith.constant" => is_splat(op),
+        _ => {
+            is_carrier(op)
+                || op.has_trait(Trait::Elementwise)
+                || op.is::<Load>()
+                || op.is::<Store>()
+                || op.is::<Splat>()
+                || op.cast::<Mma>().is_some_and(|mma| mma.is_staged())
+        }
+    }
+}
+
+/// The op before which everything that `v` is known to be defined for begins.
+fn after<'c>(v: V<'c>) -> OperationRef<'c, 'c> {
+    let block = match v.defining_op() {
+        Some(by) => by.block(),
+        None => v.argument_of().and_then(|(op, _)| {
+            (0..op.region_count())
+                .flat_map(|r| op.region_at(r).block_list())
+                .find(|b| b.argument_values().contains(&v))
+        }),
+    };
+    let ops = block.map(|b| b.op_list()).unwrap_or_default();
+    let place = v
+        .defining_op()
+        .and_then(|by| ops.iter().position(|op| *op == by))
+        .map_or(0, |i| i + 1);
+    // A tile is used, and what uses it comes later in the block or in an op of it.
+    ops[place]
+}
+
+fn set_operand<'c>(op: OperationRef<'c, 'c>, i: usize, v: V<'c>) {
+    // SAFETY: the index is that of an operand; the types of the op's tiles change together.
+    unsafe { mlirOperationSetOperand(op.to_raw(), i as isize, v.to_raw()) };
 }
 
 fn is_splat(constant: OperationRef<'_, '_>) -> bool {
@@ -265,13 +370,12 @@ fn carried<'c>(op: OperationRef<'c, 'c>, v: V<'c>) -> Vec<V<'c>> {
     }
 }
 
-/// Gives a tile the part that a warpgroup holds as its type.
-fn deal_out(v: V<'_>) {
-    let t = v.r#type();
+/// The part of a tile that a warpgroup holds.
+fn part_type<'c>(t: Type<'c>) -> Type<'c> {
     let columns = t.shape().unwrap_or_default()[1];
     let element = t.element_type().unwrap_or(t);
     // SAFETY: the layout is of the type's context, and has its rank.
-    let part: Type = unsafe {
+    unsafe {
         let context = girih_ir::context(ContextRef::from_raw(mlirTypeGetContext(t.to_raw())));
         let layout = Layout::get(context, Fragment::WgmmaD);
         let shape = [WARPGROUP_ROWS, columns];
@@ -282,7 +386,12 @@ fn deal_out(v: V<'_>) {
             element.to_raw(),
             layout.to_raw(),
         ))
-    };
+    }
+}
+
+/// Gives a tile the part that a warpgroup holds as its type.
+fn deal_out(v: V<'_>) {
+    let part = part_type(v.r#type());
     unsafe { mlirValueSetType(v.to_raw(), part.to_raw()) };
     let constant = v.defining_op().filter(|op| op.full_name() == "arith.constant");
     if let Some((op, value)) = constant.and_then(|op| Some((op, op.attr("value")?))) {

@@ -3,7 +3,8 @@
 //! The place in shared memory is chosen among row-major orders with an exclusive or on top, which the layout algebra counts
 //! bank conflicts of exactly: fewest wavefronts for the store and the load together, then fewest accesses.
 use girih_core::layout::{self, BankCount, Dim, LayoutError, LinearLayout, Movement, cute_swizzle, shared_bank_count};
-use girih_dialects::tile::distribution::Distribution;
+use girih_dialects::tile::{distribution::Distribution, layouts::layout_of, ops::value::ConvertLayout};
+use girih_ir::prelude::*;
 
 /// Banks of shared memory, as bits.
 const BANK_BITS: u32 = 5;
@@ -44,6 +45,24 @@ impl Trip {
     pub fn excess(&self) -> u64 {
         self.store.wavefronts + self.load.wavefronts - self.store.ideal - self.load.ideal
     }
+}
+
+/// Who holds a tile before and after a change of layout. What warpgroups hold after a product is seen as one tile of all.
+pub fn ends(op: ConvertLayout<'_, '_>) -> Option<(Distribution, Distribution)> {
+    let (from, to) = (op.source().r#type(), op.result().r#type());
+    let of = |t: Type<'_>, other: Type<'_>| match layout_of(t) {
+        Some(_) => of_warpgroups(&other.shape()?),
+        None => Distribution::of(t),
+    };
+    Some((of(from, to)?, of(to, from)?))
+}
+
+/// The distribution of an accumulator of `shape`, 64 rows of it in each warpgroup.
+pub fn of_warpgroups(shape: &[i64]) -> Option<Distribution> {
+    let &[rows, columns] = shape else { return None };
+    let warpgroups = u64::try_from(rows).ok()? / u64::from(girih_core::wgmma::M);
+    let linear = layout::wgmma_accumulator(u64::try_from(columns).ok()?, warpgroups).ok()?;
+    Distribution::of_linear(&linear, shape)
 }
 
 /// The way from `from` to `to` for elements of `element_bytes`.

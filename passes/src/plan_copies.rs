@@ -35,16 +35,23 @@
 //! the product stands in no loop, the passes of the loops around cannot be numbered (`nest`), or the place to copy from depends
 //! on more than their counters; a remark says so.
 //!
-//! *Needs* `threads` to be 128 for each 64 rows of the accumulator. *Refuses* operands that are not loaded just so.
-//! *Numbers* stay what they are.
+//! A product of warpgroups needs operands that are loaded just before it, from memory that is not written in between;
+//! `threads` of 128 for each 64 rows of the accumulator; N a multiple of 8 up to 256, K one of 32 bytes; and a target that has
+//! `wgmma` of these numbers. Any other product stays as it is, on tiles, for `tile-assign-layouts` to make `mma.sync` of; a
+//! remark says why.
+//!
+//! *Refuses* to stage the other operand of one that is staged, where that cannot be. *Numbers* stay what they are.
 use crate::{
     known::{known_multiple, rows_are_aligned, unknown_parts},
     nest::{Nest, counter},
     slice::{Slice, is_defined_in},
 };
+use girih_core::target::Feature;
 use girih_dialects::{
     nvvm::{Cmp, Emit},
     tile::{
+        features::wgmma_of,
+        layouts::is_laid_out,
         ops::{
             kernel::Kernel,
             memory::Load,
@@ -87,6 +94,10 @@ impl Pass for PlanCopies {
             Statistic {
                 name: "thread-copies",
                 description: "Operands that threads copy whatever the arguments are",
+            },
+            Statistic {
+                name: "warp-products",
+                description: "Products that are left to mma.sync",
             },
         ],
         dialects: &[
@@ -159,11 +170,16 @@ fn plan<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         .collect();
     let mut plans = vec![];
     for mma in &products {
-        for side in [Side::A, Side::B] {
-            if mma.operand(side).r#type().is_ranked_tensor_type()
-                && let Some(plan) = errors.merge(operand(kernel, *mma, side))
-            {
-                plans.push(plan);
+        match operands(kernel, *mma) {
+            Ok(own) => plans.extend(own),
+            // What is staged already is for wgmma.
+            Err(why) if mma.is_staged() => errors.op(&mma.op(), why),
+            Err(why) => {
+                cx.count(2, 1);
+                drop(Diag::remark(
+                    &mma.op(),
+                    format!("is multiplied by mma.sync, not by wgmma: {why}"),
+                ));
             }
         }
     }
@@ -230,30 +246,43 @@ fn plan<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
     Ok(())
 }
 
+/// How the operands of a product that are not staged yet will be, or why wgmma does not take it.
+fn operands<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>) -> Result<Vec<Plan<'c>>, String> {
+    let acc = mma.acc().r#type();
+    if is_laid_out(acc) {
+        return Err(format!("the accumulator {acc} has a layout already"));
+    }
+    let needed = wgmma_of(mma).ok_or("wgmma has no f64")?;
+    if let Some(target) = target_of(mma.op()) {
+        Feature::Op(needed).legal(target).map_err(|e| e.to_string())?;
+    }
+    [Side::A, Side::B]
+        .into_iter()
+        .filter(|side| mma.operand(*side).r#type().is_ranked_tensor_type())
+        .map(|side| operand(kernel, mma, side))
+        .collect()
+}
+
 /// How an operand will be staged.
-fn operand<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>, side: Side) -> Res<Plan<'c>> {
+fn operand<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>, side: Side) -> Result<Plan<'c>, String> {
     let (op, value) = (mma.op(), mma.operand(side));
     let Some(load) = value.defining_op().and_then(|by| by.cast::<Load>()) else {
-        let m = format!(
-            "multiplies operand {side} that is computed, but tile-plan-copies stages operands straight from global memory; load \
-             it with tile.load, or store what is computed first"
-        );
-        return Diag::op(&op, m).report();
+        return Err(format!("operand {side} is computed, not loaded"));
     };
     if load.op().block() != op.block() || is_written_between(load.op(), op) {
-        let m = format!(
-            "operand {side} is loaded in another block, or memory is written between its load and here; load it just before"
-        );
-        return Diag::op(&op, m)
-            .note(load.op().location(), "it is loaded here")
-            .report();
+        return Err(format!(
+            "operand {side} is loaded in another block, or memory is written between its load and the product"
+        ));
     }
     if load.pad().is_some() {
-        return Diag::op(&load.op(), "says pad, but operands of products are padded with zero").report();
+        return Err(format!(
+            "operand {side} says pad, but staged operands are padded with zero"
+        ));
     }
-    let Some(bits) = value.r#type().element_type().and_then(|e| e.bit_width()) else {
-        return Diag::op(&op, "multiplies what is no number").report();
-    };
+    if is_laid_out(value.r#type()) {
+        return Err(format!("operand {side} has a layout already"));
+    }
+    let bits = value.r#type().element_type().and_then(|e| e.bit_width()).unwrap_or(0);
     let bytes = i64::from(bits) / 8;
     let (strides, _) = load.source().r#type().strides_and_offset().unwrap_or_default();
     let staging = staging(kernel, mma, side, bytes, &strides)?;
@@ -284,9 +313,14 @@ fn is_written_between<'c>(from: OperationRef<'c, 'c>, to: OperationRef<'c, 'c>) 
     })
 }
 
-/// The place of an operand in shared memory.
-fn staging<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>, side: Side, bytes: i64, strides: &[i64]) -> Res<Staging> {
-    let op = mma.op();
+/// The place of an operand in shared memory, or what wgmma has not.
+fn staging<'c>(
+    kernel: Kernel<'c, 'c>,
+    mma: Mma<'c, 'c>,
+    side: Side,
+    bytes: i64,
+    strides: &[i64],
+) -> Result<Staging, String> {
     let shape = mma.operand(side).r#type().shape().unwrap_or_default();
     let (mn, k) = (shape[side.mn_axis()], shape[side.k_axis()]);
     let warpgroups = kernel.threads() / WARPGROUP_THREADS;
@@ -297,21 +331,19 @@ fn staging<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>, side: Side, bytes: i64,
         } else {
             format!("take a tile of {} rows", warpgroups.max(1) * WARPGROUP_ROWS)
         };
-        let m = format!(
-            "has M = {mn} in a kernel with threads({}), but a warpgroup of {WARPGROUP_THREADS} threads multiplies {WARPGROUP_ROWS} rows; {remedy}",
+        return Err(format!(
+            "M = {mn} in a kernel with threads({}), but a warpgroup of {WARPGROUP_THREADS} threads multiplies {WARPGROUP_ROWS} rows; {remedy}",
             kernel.threads()
-        );
-        return Diag::op(&op, m).report();
+        ));
     }
     if side == Side::B && (mn % 8 != 0 || !(8..=256).contains(&mn)) {
-        return Diag::op(&op, format!("has N = {mn}, but wgmma has multiples of 8 up to 256")).report();
+        return Err(format!("N = {mn}, but wgmma has multiples of 8 up to 256"));
     }
     if k * bytes % 32 != 0 || k == 0 {
-        let m = format!(
-            "has K = {k}, but an instruction multiplies 32 bytes of K: a multiple of {}",
+        return Err(format!(
+            "K = {k}, but an instruction multiplies 32 bytes of K: a multiple of {}",
             32 / bytes
-        );
-        return Diag::op(&op, m).report();
+        ));
     }
     let blocks = match side {
         Side::A => warpgroups,

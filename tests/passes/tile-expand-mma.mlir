@@ -46,19 +46,67 @@ tile.kernel @rows(%C: !c) threads(256) launch {
 
 !slot_a = memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>
 !slot_b = memref<1x1x32x64xbf16, #tile.shared<swizzle = 128>>
-tile.kernel @reduced() threads(128) launch {
+// Other ops take the tile as a whole, and give it so.
+// CHECK-LABEL: tile.kernel @reduced
+// CHECK: %[[SUM:.*]] = tile.wgmma.wait 0
+// CHECK: %[[ROWS:.*]] = tile.broadcast %{{.*}} : tensor<1x32xf32> -> tensor<64x32xf32>
+// CHECK: %[[OWN:.*]] = tile.convert_layout %[[ROWS]] : tensor<64x32xf32> -> tensor<64x32xf32, #tile.layout<wgmma_d>>
+// CHECK: %[[OUT:.*]] = arith.addf %[[SUM]], %[[OWN]] : tensor<64x32xf32, #tile.layout<wgmma_d>>
+// CHECK: %[[ALL:.*]] = tile.convert_layout %[[OUT]] : tensor<64x32xf32, #tile.layout<wgmma_d>> -> tensor<64x32xf32>
+// CHECK: tile.reduce %[[ALL]] axis 1
+tile.kernel @reduced(%Y: memref<?xf32, #tile.global>, %bias: memref<?xf32, #tile.global>) threads(128) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 } body {
+  %c0 = arith.constant 0 : index
   %a = tile.alloc : !slot_a
   %b = tile.alloc : !slot_b
   %zero = arith.constant dense<0.0> : tensor<64x32xf32>
   %sum = tile.mma %a, %b, %zero : !slot_a, !slot_b, tensor<64x32xf32>
-  // expected-error @+1 {{works on a tile of a matrix product, but tile-expand-mma has no rule for 'tile.reduce'; such tiles are computed with element by element, carried by scf.for and scf.if, loaded and stored}}
-  %max = tile.reduce %sum axis 1 (%p: f32, %q: f32) {
+  %v = tile.load %bias[%c0] : memref<?xf32, #tile.global> -> tensor<32xf32>
+  %v1 = tile.expand_dims %v axis 0 : tensor<32xf32> -> tensor<1x32xf32>
+  %vs = tile.broadcast %v1 : tensor<1x32xf32> -> tensor<64x32xf32>
+  %out = arith.addf %sum, %vs : tensor<64x32xf32>
+  %max = tile.reduce %out axis 1 (%p: f32, %q: f32) {
     %m = arith.maximumf %p, %q : f32
     tile.yield %m : f32
   } : tensor<64x32xf32> -> tensor<64xf32>
+  tile.store %max, %Y[%c0] : tensor<64xf32>, memref<?xf32, #tile.global>
+}
+
+// -----
+
+// What a branch carries is a part, wherever it comes from.
+!slot_a = memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>
+!slot_b = memref<1x1x32x64xbf16, #tile.shared<swizzle = 128>>
+// CHECK-LABEL: tile.kernel @mixed
+// CHECK: %[[ONCE:.*]] = tile.wgmma.wait 0
+// CHECK: scf.if %{{.*}} -> (tensor<64x32xf32, #tile.layout<wgmma_d>>)
+// CHECK: %[[WHOLE:.*]] = tile.convert_layout %[[ONCE]] : tensor<64x32xf32, #tile.layout<wgmma_d>> -> tensor<64x32xf32>
+// CHECK: %[[AGAIN:.*]] = tile.mma %{{.*}}, %{{.*}}, %[[WHOLE]] : tensor<64x16xbf16>
+// CHECK: %[[PART:.*]] = tile.convert_layout %[[AGAIN]] : tensor<64x32xf32> -> tensor<64x32xf32, #tile.layout<wgmma_d>>
+// CHECK: scf.yield %[[PART]] : tensor<64x32xf32, #tile.layout<wgmma_d>>
+// CHECK: scf.yield %[[ONCE]] : tensor<64x32xf32, #tile.layout<wgmma_d>>
+tile.kernel @mixed(%C: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %n: i32) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %a = tile.alloc : !slot_a
+  %b = tile.alloc : !slot_b
+  %one = arith.constant dense<1.0> : tensor<64x16xbf16>
+  %two = arith.constant dense<2.0> : tensor<16x32xbf16>
+  %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+  %once = tile.mma %a, %b, %zero : !slot_a, !slot_b, tensor<64x32xf32>
+  %off = arith.constant 0 : i32
+  %c = arith.cmpi ne, %n, %off : i32
+  %sum = scf.if %c -> (tensor<64x32xf32>) {
+    %again = tile.mma %one, %two, %once : tensor<64x16xbf16>, tensor<16x32xbf16>, tensor<64x32xf32>
+    scf.yield %again : tensor<64x32xf32>
+  } else {
+    scf.yield %once : tensor<64x32xf32>
+  }
+  tile.store %sum, %C[%c0, %c0] : tensor<64x32xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
 }
 
 // -----

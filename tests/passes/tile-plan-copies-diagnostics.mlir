@@ -1,4 +1,4 @@
-// What cannot be staged, and what tensor copies cannot take.
+// What is left to mma.sync, and what tensor copies cannot take.
 // RUN: girih-opt %s -tile-plan-copies -split-input-file -verify-diagnostics
 
 !rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
@@ -11,7 +11,7 @@ tile.kernel @warpgroups(%A: !rows, %B: !columns) threads(128) launch {
   %zero = arith.constant dense<0.0> : tensor<128x8xf32>
   %a = tile.load %A[%c0, %c0] : !rows -> tensor<128x16xbf16>
   %b = tile.load %B[%c0, %c0] : !columns -> tensor<16x8xbf16>
-  // expected-error @+1 {{has M = 128 in a kernel with threads(128), but a warpgroup of 128 threads multiplies 64 rows; write threads(256)}}
+  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: M = 128 in a kernel with threads(128), but a warpgroup of 128 threads multiplies 64 rows; write threads(256)}}
   %c = tile.mma %a, %b, %zero : tensor<128x16xbf16>, tensor<16x8xbf16>, tensor<128x8xf32>
 }
 
@@ -27,7 +27,7 @@ tile.kernel @depth(%A: !rows, %B: !columns) threads(128) launch {
   %zero = arith.constant dense<0.0> : tensor<64x8xf32>
   %a = tile.load %A[%c0, %c0] : !rows -> tensor<64x8xbf16>
   %b = tile.load %B[%c0, %c0] : !columns -> tensor<8x8xbf16>
-  // expected-error @+1 {{has K = 8, but an instruction multiplies 32 bytes of K: a multiple of 16}}
+  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: K = 8, but an instruction multiplies 32 bytes of K: a multiple of 16}}
   %c = tile.mma %a, %b, %zero : tensor<64x8xbf16>, tensor<8x8xbf16>, tensor<64x8xf32>
 }
 
@@ -44,7 +44,7 @@ tile.kernel @computed(%A: !rows, %B: !columns) threads(128) launch {
   %a = tile.load %A[%c0, %c0] : !rows -> tensor<64x16xbf16>
   %twice = arith.addf %a, %a : tensor<64x16xbf16>
   %b = tile.load %B[%c0, %c0] : !columns -> tensor<16x8xbf16>
-  // expected-error @+1 {{multiplies operand a that is computed, but tile-plan-copies stages operands straight from global memory; load it with tile.load, or store what is computed first}}
+  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: operand a is computed, not loaded}}
   %c = tile.mma %twice, %b, %zero : tensor<64x16xbf16>, tensor<16x8xbf16>, tensor<64x8xf32>
 }
 
@@ -58,11 +58,10 @@ tile.kernel @written(%A: !rows, %B: !columns) threads(128) launch {
 } body {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64x8xf32>
-  // expected-note @+1 {{it is loaded here}}
   %a = tile.load %A[%c0, %c0] : !rows -> tensor<64x16xbf16>
   tile.store %a, %A[%c0, %c0] : tensor<64x16xbf16>, !rows
   %b = tile.load %B[%c0, %c0] : !columns -> tensor<16x8xbf16>
-  // expected-error @+1 {{operand a is loaded in another block, or memory is written between its load and here; load it just before}}
+  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: operand a is loaded in another block, or memory is written between its load and the product}}
   %c = tile.mma %a, %b, %zero : tensor<64x16xbf16>, tensor<16x8xbf16>, tensor<64x8xf32>
 }
 
@@ -189,4 +188,102 @@ tile.kernel @sometimes(%A: !rows, %B: !columns) threads(128) launch {
     }
   }
 }
+}
+
+// -----
+
+!rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xbf16, strided<[1, ?]>, #tile.global>
+module attributes {tile.target = "sm_80"} {
+tile.kernel @target(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  %a = tile.load %A[%c0, %c0] : !rows -> tensor<64x16xbf16>
+  %b = tile.load %B[%c0, %c0] : !columns -> tensor<16x8xbf16>
+  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: wgmma.mma_async needs sm_90a}}
+  %c = tile.mma %a, %b, %zero : tensor<64x16xbf16>, tensor<16x8xbf16>, tensor<64x8xf32>
+}
+}
+
+// -----
+
+!rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xbf16, strided<[1, ?]>, #tile.global>
+tile.kernel @columns(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x4xf32>
+  %a = tile.load %A[%c0, %c0] : !rows -> tensor<64x16xbf16>
+  %b = tile.load %B[%c0, %c0] : !columns -> tensor<16x4xbf16>
+  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: N = 4, but wgmma has multiples of 8 up to 256}}
+  %c = tile.mma %a, %b, %zero : tensor<64x16xbf16>, tensor<16x4xbf16>, tensor<64x4xf32>
+}
+
+// -----
+
+!rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xbf16, strided<[1, ?]>, #tile.global>
+tile.kernel @padded(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  %a = tile.load %A[%c0, %c0] {pad = 1.0 : bf16} : !rows -> tensor<64x16xbf16>
+  %b = tile.load %B[%c0, %c0] : !columns -> tensor<16x8xbf16>
+  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: operand a says pad, but staged operands are padded with zero}}
+  %c = tile.mma %a, %b, %zero : tensor<64x16xbf16>, tensor<16x8xbf16>, tensor<64x8xf32>
+}
+
+// -----
+
+!rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xbf16, strided<[1, ?]>, #tile.global>
+tile.kernel @laid_out(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32, #tile.blocked<per_thread = [1, 2], lanes = [8, 4], warps = [4, 1]>>
+  %a = tile.load %A[%c0, %c0] : !rows -> tensor<64x16xbf16>
+  %b = tile.load %B[%c0, %c0] : !columns -> tensor<16x8xbf16>
+  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: the accumulator tensor<64x8xf32, #tile.blocked<per_thread = [1, 2], lanes = [8, 4], warps = [4, 1]>> has a layout already}}
+  %c = tile.mma %a, %b, %zero : tensor<64x16xbf16>, tensor<16x8xbf16>, tensor<64x8xf32, #tile.blocked<per_thread = [1, 2], lanes = [8, 4], warps = [4, 1]>>
+}
+
+// -----
+
+!rows = memref<?x?xf64, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xf64, strided<[1, ?]>, #tile.global>
+tile.kernel @doubles(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x8xf64>
+  %a = tile.load %A[%c0, %c0] : !rows -> tensor<64x16xf64>
+  %b = tile.load %B[%c0, %c0] : !columns -> tensor<16x8xf64>
+  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: wgmma has no f64}}
+  %c = tile.mma %a, %b, %zero : tensor<64x16xf64>, tensor<16x8xf64>, tensor<64x8xf64>
+}
+
+// -----
+
+!rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xbf16, strided<[1, ?]>, #tile.global>
+tile.kernel @half_staged(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %staged = tile.alloc : memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  %one = arith.constant dense<1.0> : tensor<64x8xbf16>
+  // expected-error @+1 {{operand b is computed, not loaded}}
+  %c = tile.mma %staged, %one, %zero : memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>, tensor<64x8xbf16>, tensor<64x8xf32>
 }

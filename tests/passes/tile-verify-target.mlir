@@ -146,3 +146,31 @@ module attributes {tile.target = "sm_90a"} {
   } body {
   }
 }
+
+// -----
+
+// A product of tiles is mma.sync, one of staged operands wgmma.
+module attributes {tile.target = "sm_80"} {
+  tile.kernel @products(%x: f32) threads(128) launch {
+    %c1 = arith.constant 1 : index
+    tile.grid %c1, %c1, %c1
+  } body {
+    %a = arith.constant dense<1.0> : tensor<16x32xf8E4M3FN>
+    %b = arith.constant dense<1.0> : tensor<32x8xf8E5M2>
+    %c = arith.constant dense<0.0> : tensor<16x8xf32>
+    %h = arith.constant dense<0.0> : tensor<16x8xf16>
+    // expected-error @+1 {{mma.sync of e4m3 and e5m2 needs sm_89 or later with PTX 8.4, found target sm_80; convert to f16}}
+    %d = tile.mma %a, %b, %c : tensor<16x32xf8E4M3FN>, tensor<32x8xf8E5M2>, tensor<16x8xf32>
+    // expected-error @+1 {{mma.sync of e4m3 and e5m2 with sums of f16 needs sm_89 or later with PTX 8.7, found target sm_80; add in f32, or convert to f16}}
+    %e = tile.mma %a, %b, %h : tensor<16x32xf8E4M3FN>, tensor<32x8xf8E5M2>, tensor<16x8xf16>
+    %p = arith.constant dense<1.0> : tensor<16x4xf64>
+    %q = arith.constant dense<1.0> : tensor<4x8xf64>
+    %s = arith.constant dense<0.0> : tensor<16x8xf64>
+    %f = tile.mma %p, %q, %s : tensor<16x4xf64>, tensor<4x8xf64>, tensor<16x8xf64>
+    %m = tile.alloc : memref<2x1x64x64xf16, #tile.shared<swizzle = 128>>
+    %n = tile.alloc : memref<1x1x8x64xf16, #tile.shared<swizzle = 128>>
+    %o = arith.constant dense<0.0> : tensor<128x8xf32>
+    // expected-error @+1 {{wgmma.mma_async needs sm_90a with PTX 8.0, found target sm_80; use mma.sync}}
+    %g = tile.mma %m, %n, %o : memref<2x1x64x64xf16, #tile.shared<swizzle = 128>>, memref<1x1x8x64xf16, #tile.shared<swizzle = 128>>, tensor<128x8xf32>
+  }
+}

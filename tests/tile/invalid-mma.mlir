@@ -18,7 +18,7 @@ func.func private @outer(%a: tensor<128x32xbf16>, %b: tensor<32x16xbf16>, %c: te
 // -----
 
 func.func private @numbers(%a: tensor<64x32xbf16>, %b: tensor<32x8xf16>, %c: tensor<64x8xf32>) {
-  // expected-error @+1 {{multiplies bf16 by f16 into f32; tensor cores multiply f16 into f32 or f16, bf16 and f32 into f32, 8-bit floats into f32 or f16, i8 into i32}}
+  // expected-error @+1 {{multiplies bf16 by f16 into f32; tensor cores multiply f16 into f32 or f16, bf16 and f32 into f32, 8-bit floats into f32 or f16, i8 into i32, f64 into f64}}
   %d = tile.mma %a, %b, %c : tensor<64x32xbf16>, tensor<32x8xf16>, tensor<64x8xf32>
   return
 }
@@ -137,4 +137,21 @@ tile.kernel @warps() threads(64) launch {
     tile.produce(%j, %t) ahead(1) threads(40) {
     }
   }
+}
+
+// -----
+
+func.func private @signs(%a: tensor<64x32xbf16>, %b: tensor<32x8xbf16>, %c: tensor<64x8xf32>) {
+  // expected-error @+1 {{says unsigned_b, but operand b holds bf16; only i8 has two readings}}
+  %d = tile.mma %a, %b, %c {unsigned_b} : tensor<64x32xbf16>, tensor<32x8xbf16>, tensor<64x8xf32>
+  return
+}
+
+// -----
+
+func.func private @doubles(%b: tensor<16x8xf64>, %c: tensor<64x8xf64>) {
+  %a = tile.alloc : memref<1x1x64x16xf64, #tile.shared<swizzle = 128>>
+  // expected-error @+1 {{multiplies f64 from shared memory, but wgmma has no f64; multiply tiles}}
+  %d = tile.mma %a, %b, %c : memref<1x1x64x16xf64, #tile.shared<swizzle = 128>>, tensor<16x8xf64>, tensor<64x8xf64>
+  return
 }

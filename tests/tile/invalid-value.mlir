@@ -45,8 +45,9 @@ func.func private @parent(tensor<8xf32, #tile.sliced<axis = 0, of = #tile.global
 
 // -----
 
-// expected-error @+1 {{an image has 8 in axis 0, but the tensor has 8 there}}
-func.func private @image(tensor<8xf32, #tile.linear<register = [[8]], lane = [[1], [2], [4], [0], [0]], warp = []>>)
+// A larger tile's layout holds a smaller one, but not where bits that it needs are missing.
+// expected-error @+1 {{the images reach 2^2 of the tensor's 8 elements}}
+func.func private @folded(tensor<8xf32, #tile.linear<register = [[8]], lane = [[1], [2], [0], [0], [0]], warp = []>>)
 
 // -----
 

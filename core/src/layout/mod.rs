@@ -64,6 +64,7 @@
 //! | to | use |
 //! |---|---|
 //! | make a layout | [`Blocked`], [`Named`] and the fragments of `construct`, [`shared_offsets`], [`LinearLayout::from_bases`] |
+//! | let warps multiply | [`MmaTile`], [`mma_operand`] |
 //! | combine | [`then`](LinearLayout::then), [`product`](LinearLayout::product), [`divide`](LinearLayout::divide), [`invert`](LinearLayout::invert), [`sliced`](LinearLayout::sliced) |
 //! | change a tile's layout | [`conversion`]: how far data moves; [`exchange`]: in which order through shared memory |
 //! | count conflicts | [`shared_bank_count`], [`SharedTile::bank_count`], [`access_cost`] |
@@ -102,6 +103,7 @@ mod query;
 mod repeated;
 mod shared;
 mod slice;
+mod warp_product;
 
 pub use banks::{
     AccessCost, BankCount, access_cost, best_swizzle, linear_load_wavefronts, linear_wavefronts, load_cost,
@@ -117,6 +119,7 @@ pub use named::Named;
 pub use placement::{Freedom, Placement, WarpAccess, placements, row_pitch};
 pub use repeated::{Padded, Repeated};
 pub use shared::SharedTile;
+pub use warp_product::{Factor, MMA_COLUMNS, MMA_ROWS, MmaTile, mma_neighbours, mma_operand};
 
 use std::fmt;
 use thiserror::Error;

@@ -179,6 +179,12 @@ ops! {
         "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%f0,%f1,%f2,%f3};";
     MmaF8 "mma.sync of e4m3 and e5m2" [From89: 8 . 4] else "convert to f16":
         "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%f0,%f1,%f2,%f3};";
+    MmaF8F16 "mma.sync of e4m3 and e5m2 with sums of f16" [From89: 8 . 7] else "add in f32, or convert to f16":
+        "mma.sync.aligned.m16n8k32.row.col.f16.e4m3.e5m2.f16 {%r0,%r1}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%r0,%r1};";
+    MmaF64 "mma.sync of f64" [All: 7 . 0]:
+        "{ .reg .f64 a<4>; mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {a0,a1}, {a2}, {a3}, {a0,a1}; }";
+    MmaF64Wide "mma.sync of f64 with 16 rows" [From90: 7 . 8] else "use m8n8k4":
+        "{ .reg .f64 a<4>; mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {a0,a1,a2,a3}, {a0,a1,a2,a3}, {a0,a1}, {a0,a1,a2,a3}; }";
     MmaF8F6F4 "mma.sync with kind::f8f6f4" [Family120: 8 . 7] else "use tcgen05.mma, or convert to e4m3 or f16":
         "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%f0,%f1,%f2,%f3};";
     Wgmma "wgmma.mma_async" [Only90a: 8 . 0] else "use mma.sync, or tcgen05.mma where it exists":

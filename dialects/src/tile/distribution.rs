@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | `#tile.blocked<...>` | blocks of neighbours for each thread, threads side by side | fits tiles of any size |
 //! | `#tile.sliced<axis = 1, of = #tile.blocked<...>>` | what is left of another layout without one axis | likewise |
-//! | `#tile.linear<...>` | the images of all bits | of one tile |
+//! | `#tile.linear<...>` | the images of all bits | of one tile, and smaller ones |
 //!
 //! A blocked layout that is larger than the tile holds copies: bits of lane or warp change nothing. Bits of the register
 //! number never do; they are left out, so that a thread holds no element twice.
@@ -148,7 +148,8 @@ param_attr! {
 param_attr! {
     /// A layout by the images of its bits: `register` lists the coordinates, outermost axis first, that bit 0, 1, ... of a
     /// register's number contributes, `lane` those of the five bits of a lane, `warp` those of a warp. An element's
-    /// coordinates are the exclusive or of the images of all bits that are set.
+    /// coordinates are the exclusive or of the images of all bits that are set. A smaller tile has the same layout, folded:
+    /// bits that only lead past its edge hold copies, and those of registers are left out.
     ///
     /// ```mlir
     /// tensor<8x8xf32, #tile.linear<register = [[0, 1]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []>>
@@ -184,13 +185,6 @@ param_attr! {
             }
             fn verify_encoding(&self, shape: &[i64], element: Type<'c>, e: &Emitter) -> Res {
                 fits(self.lane().len() / LANE_BITS, shape, element, e)?;
-                let rank = shape.len();
-                for list in [self.register(), self.lane(), self.warp()] {
-                    if let Some((i, n)) = list.iter().enumerate().find(|(i, n)| **n >= shape[i % rank]) {
-                        let axis = i % rank;
-                        return e.error(format!("an image has {n} in axis {axis}, but the tensor has {} there", shape[axis])).report();
-                    }
-                }
                 match self.map(shape) {
                     Some(l) if l.is_surjective() => Ok(()),
                     Some(l) => e.error(format!("the images reach 2^{} of the tensor's {} elements", l.rank(), shape.iter().product::<i64>())).report(),
@@ -205,7 +199,8 @@ impl<'c> Linear<'c> {
     fn map(&self, shape: &[i64]) -> Option<LinearLayout> {
         let bits: Vec<u32> = shape.iter().map(|s| s.checked_ilog2()).collect::<Option<_>>()?;
         let images = |list: Vec<i64>| -> Vec<Vec<u32>> {
-            let each = |image: &[i64]| image.iter().map(|v| *v as u32).collect();
+            let folded = |(v, size): (&i64, &i64)| (*v & (*size - 1)) as u32;
+            let each = |image: &[i64]| image.iter().zip(shape).map(folded).collect();
             list.chunks(bits.len().max(1)).map(each).collect()
         };
         rebuilt(images(self.register()), images(self.lane()), images(self.warp()), &bits)
@@ -434,23 +429,21 @@ pub fn is_elastic(layout: Attribute<'_>) -> bool {
     }
 }
 
-/// Whether every element of a tile of `shape` has a place in a layout, and nothing else has.
+/// Whether every element of a tile of `shape` has a place in a layout.
 fn fits_shape(layout: Attribute<'_>, shape: &[i64]) -> bool {
+    let same_rank = |l: &Linear<'_>| !shape.is_empty() && l.lane().len() == LANE_BITS * shape.len();
     is_elastic(layout)
-        || Linear::of(layout).is_some_and(|l| {
-            let rank = shape.len();
-            let inside = |list: Vec<i64>| list.iter().enumerate().all(|(i, v)| *v < shape[i % rank]);
-            let same_rank = rank > 0 && l.lane().len() == LANE_BITS * rank;
-            same_rank
-                && [l.register(), l.lane(), l.warp()].into_iter().all(inside)
-                && l.map(shape).is_some_and(|m| m.is_surjective())
-        })
+        || Linear::of(layout)
+            .filter(same_rank)
+            .and_then(|l| l.map(shape))
+            .is_some_and(|m| m.is_surjective())
 }
 
 /// The layout of a tile of shape `to` that follows from that of a tile of shape `from`, where sizes differ only in that one
-/// of them is 1: threads hold the same along the other axes, and registers go along the rest.
+/// of them is 1: the same where it has a place for every element, as a layout of a larger tile has. Else threads hold the same
+/// along the other axes, and registers go along the rest.
 pub fn refitted<'c>(layout: Attribute<'c>, from: &[i64], to: &[i64]) -> Option<Attribute<'c>> {
-    if from == to || is_elastic(layout) {
+    if from == to || fits_shape(layout, to) {
         return Some(layout);
     }
     let linear = linear_of(layout, from)?;

@@ -2,8 +2,9 @@
 //! has. `tile-verify-target` holds the rows against [`girih_core::target`].
 use super::{
     ops::{
-        bulk, cluster, cluster_reduce, cp_async, debug, index, kernel, mbarrier, memory, mma, part, reduce, rows, scan,
-        shape, sync,
+        bulk, cluster, cluster_reduce, cp_async, debug, index, kernel, mbarrier, memory,
+        mma::{self, Mma},
+        part, reduce, rows, scan, shape, sync,
         tensormap_device::{self, MapField},
         tma::{self, CopySpace, TmaLoad, TmaStore},
         tma_apply, tma_copy,
@@ -12,6 +13,7 @@ use super::{
         wgmma::{self, Wgmma},
     },
     spaces::is_shared_cluster,
+    target_of,
     types::{MapMode, TensorMapType},
 };
 use girih_core::{
@@ -155,7 +157,7 @@ pub const ROWS: &[(&str, Needs)] = &[
     (rows::Gather::DEF.name, Needs::Nothing),
     (rows::Scatter::DEF.name, Needs::Nothing),
     (rows::AtomicRmw::DEF.name, Needs::Nothing),
-    (mma::Mma::DEF.name, Needs::Fixed(&[one(Op::Wgmma)])),
+    (mma::Mma::DEF.name, Needs::By(product_of_tiles)),
     (mma::Stage::DEF.name, Needs::Nothing),
     (mma::Produce::DEF.name, Needs::Nothing),
     (mma::EndProduce::DEF.name, Needs::Nothing),
@@ -389,6 +391,49 @@ fn product(op: OperationRef<'_, '_>) -> Vec<Feature> {
         (Operand::E4m3 | Operand::E5m2, _) => Op::WgmmaF8,
         _ => Op::Wgmma,
     })]
+}
+
+/// Staged operands are read by wgmma, tiles by mma.sync.
+fn product_of_tiles(op: OperationRef<'_, '_>) -> Vec<Feature> {
+    let mma = Mma::from_op(op);
+    vec![one(if mma.is_staged() {
+        wgmma_of(mma).unwrap_or(Op::Wgmma)
+    } else {
+        mma_sync_of(mma)
+    })]
+}
+
+/// The element types of a product, and whether operands are unsigned.
+fn numbers(mma: Mma<'_, '_>) -> [String; 3] {
+    [mma.a(), mma.b(), mma.acc()].map(|v| v.r#type().element_type().map_or_else(String::new, |e| e.to_string()))
+}
+
+/// The kind of `wgmma` that has a product's types; `None` where there is none.
+pub fn wgmma_of(mma: Mma<'_, '_>) -> Option<Op> {
+    let [a, ..] = numbers(mma);
+    Some(match a.as_str() {
+        "f64" => return None,
+        "f8E4M3FN" | "f8E5M2" => Op::WgmmaF8,
+        "i8" if mma.unsigned_a() != mma.unsigned_b() => Op::WgmmaMixedSign,
+        "i8" => Op::WgmmaInteger,
+        _ => Op::Wgmma,
+    })
+}
+
+/// The kind of `mma.sync` that has a product's types. f64 has two; the wider one is taken where the target has it.
+pub fn mma_sync_of(mma: Mma<'_, '_>) -> Op {
+    let [a, _, sum] = numbers(mma);
+    let has_wide = || {
+        let needed = Feature::Op(Op::MmaF64Wide);
+        target_of(mma.op()).is_some_and(|target| needed.legal(target).is_ok())
+    };
+    match (a.as_str(), sum.as_str()) {
+        ("f8E4M3FN" | "f8E5M2", "f16") => Op::MmaF8F16,
+        ("f8E4M3FN" | "f8E5M2", _) => Op::MmaF8,
+        ("f64", _) if has_wide() => Op::MmaF64Wide,
+        ("f64", _) => Op::MmaF64,
+        _ => Op::MmaF16,
+    }
 }
 
 fn fence(op: OperationRef<'_, '_>) -> Vec<Feature> {

@@ -28,7 +28,7 @@ mod cluster;
 
 use crate::{
     convert_tile_to_nvvm::scan_bytes,
-    layout_conversion::{Plan, plan},
+    layout_conversion::{Plan, ends, plan},
 };
 use cluster::{cluster_bytes, is_barrier, left_arrived, meet_before, start_together};
 pub use cluster::{cluster_part_bytes, word_bytes};
@@ -139,7 +139,7 @@ fn need(op: OperationRef<'_, '_>) -> Res<(u64, Kind)> {
         return Ok((0, Kind::Tile));
     };
     let t = convert.source().r#type();
-    let (Some(from), Some(to)) = (Distribution::of(t), Distribution::of(convert.result().r#type())) else {
+    let Some((from, to)) = ends(convert) else {
         return Ok((0, Kind::Tile));
     };
     match plan(&from, &to, element_bits(t).unwrap_or(8) / 8) {

@@ -1,13 +1,16 @@
 //! Which tiles of a kernel must, or had better, share a layout.
 use crate::convert_tile_to_nvvm::{reduces, scans};
 use girih_dialects::tile::{
-    distribution::{Distribution, Sliced, parts_in_registers, rank_of, refitted, reshaped, transposed, widened},
+    distribution::{
+        Distribution, Sliced, linear_of, parts_in_registers, rank_of, refitted, reshaped, transposed, widened,
+    },
     layouts::is_laid_out,
     ops::{
         cluster_reduce::ClusterReduce,
         debug::Print,
         kernel::Kernel,
         memory::{Load, Store},
+        mma::Mma,
         reduce::Reduce,
         rows::{AtomicRmw, Gather, Scatter},
         scan::Scan,
@@ -194,6 +197,10 @@ impl<'c> Graph<'c> {
             return Ok(());
         }
         if op.is::<AtomicRmw>() {
+            return Ok(());
+        }
+        if let Some(mma) = op.cast::<Mma>() {
+            self.same(&[mma.acc(), mma.result()]);
             return Ok(());
         }
         if op.has_trait(Trait::Elementwise)
@@ -423,13 +430,20 @@ impl<'c> Graph<'c> {
                 if self.layouts[to].is_some() {
                     continue;
                 }
-                if let Some(l) = follow(from, relation, forward, &self.orders, &self.parts) {
+                let shape = self.tiles[to].r#type().shape().unwrap_or_default();
+                let followed = follow(from, relation, forward, &self.orders, &self.parts);
+                if let Some(l) = followed.filter(|l| holds(*l, &shape)) {
                     self.layouts[to] = Some(l);
                     open.push_back(to);
                 }
             }
         }
     }
+}
+
+/// Whether a layout has a holder for every element of a tile of `shape`.
+fn holds(layout: Attribute<'_>, shape: &[i64]) -> bool {
+    linear_of(layout, shape).is_some_and(|l| l.is_surjective())
 }
 
 /// The layout at the other end of a relation.

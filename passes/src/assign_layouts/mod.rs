@@ -9,7 +9,12 @@
 //! // #L = #tile.blocked<per_thread = [4], lanes = [32], warps = [4]>
 //! ```
 //!
-//! Loads come first, the larger before the smaller: a load gets a layout in which warps move whole sectors, in vectors of 16
+//! Products of matrices come first. An accumulator lies as `mma.sync` has it ([`MmaTile`]): the warps of the block divide it
+//! so that each needs the least of A and B, or row by row where the rows of a product are reduced or a product multiplies
+//! what another gave. Its operands are given the layout that this asks of them; a result that goes into the next product as A
+//! has it already. A tile that a loop does not change is converted before it. What `tile-expand-mma` takes from warpgroups stays where it is.
+//!
+//! Loads come then, the larger before the smaller: a load gets a layout in which warps move whole sectors, in vectors of 16
 //! bytes, and what is computed from it or with it takes its layout over, through elementwise ops, reductions and loops.
 //! What no load reaches takes the layout that a store wants. A load or store that would touch half as many sectors again as
 //! it needs under the layout that reaches it keeps its own. Where layouts meet that differ, `tile.convert_layout` stands;
@@ -22,9 +27,15 @@
 //! for which it has no rule. It gives a remark for each conversion. *Numbers* stay what they are.
 mod anchors;
 mod graph;
+mod products;
 mod random;
+pub use products::factor;
 
+use crate::slice::is_defined_in;
 use anchors::{coalesced, coalesced_with_copies, order, sector_cost};
+#[cfg(doc)]
+use girih_core::layout::MmaTile;
+use girih_core::layout::{Movement, conversion};
 use girih_dialects::tile::{
     distribution::{Distribution, Sliced, is_distributed, linear_of, refitted, reshaped, transposed},
     ops::{
@@ -72,7 +83,7 @@ impl Pass for AssignLayouts {
             },
             Statistic {
                 name: "conversions",
-                description: "Conversions between layouts",
+                description: "Conversions between layouts that move data between threads",
             },
         ],
         dialects: &[DialectSource::Rust(&girih_dialects::tile::TILE)],
@@ -167,6 +178,7 @@ fn assign<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
     if let seed @ 1.. = cx.option_int("seed") {
         draw_layouts(&mut graph, kernel.op().ctx(), seed as u64, warps);
     }
+    products::spread(&mut graph, &body, warps);
     spread_from_accesses(&mut graph, &body, warps);
     graph.close(&body, &|t| plain(t, warps), &|t, part, whole| {
         let axes: Vec<usize> = (0..part.len()).rev().collect();
@@ -191,9 +203,9 @@ fn assign<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         }
     }
     cx.count(0, graph.tiles.len() as u64);
-    let mut copies = Copies::default();
+    let (mut copies, mut conversions) = (Copies::default(), Conversions::default());
     for op in &body {
-        settle(*op, &graph, warps, &mut copies, cx)?;
+        settle(*op, &graph, warps, &mut copies, &mut conversions, cx)?;
     }
     // Free tiles that every user has a copy of.
     for op in body.into_iter().rev() {
@@ -297,12 +309,28 @@ fn set_layout<'c>(v: Value<'c, 'c>, layout: Attribute<'c>) {
 /// Free tiles and the layouts that they have been made in.
 type Copies<'c> = Vec<(Value<'c, 'c>, Type<'c>, Value<'c, 'c>)>;
 
+/// Tiles, the layouts that they have been converted to, and the blocks in which.
+type Conversions<'c> = Vec<(Value<'c, 'c>, Type<'c>, Option<BlockRef<'c, 'c>>, Value<'c, 'c>)>;
+
+/// The op before which `v` is converted for `op`: the outermost loop around it that does not change `v`.
+fn outside_loops<'c>(op: OperationRef<'c, 'c>, v: Value<'c, 'c>) -> OperationRef<'c, 'c> {
+    let mut place = op;
+    while let Some(parent) = place
+        .parent()
+        .filter(|p| p.full_name() == "scf.for" && !is_defined_in(v, *p))
+    {
+        place = parent;
+    }
+    place
+}
+
 /// Gives an op its operands in the layouts that it needs.
 fn settle<'c>(
     op: OperationRef<'c, 'c>,
     graph: &Graph<'c>,
     warps: u64,
     copies: &mut Copies<'c>,
+    conversions: &mut Conversions<'c>,
     cx: &PassContext<'c>,
 ) -> Res {
     for (i, v) in op.operand_values().into_iter().enumerate() {
@@ -316,7 +344,6 @@ fn settle<'c>(
             continue;
         }
         let to = laid_out(v.r#type(), needed);
-        let at = Before(op);
         let new = if is_free(v) {
             match copies.iter().find(|(of, t, _)| *of == v && *t == to) {
                 Some((.., copy)) => *copy,
@@ -330,12 +357,31 @@ fn settle<'c>(
             if !is_distributed(v.r#type()) {
                 continue;
             }
-            cx.count(1, 1);
-            drop(Diag::remark(
-                &op,
-                format!("takes {} in another layout, {needed}", v.r#type()),
-            ));
-            at.insert(ConvertLayout::build(op.location(), to, v, None)).result0()
+            let place = outside_loops(op, v);
+            let made = conversions
+                .iter()
+                .find(|(of, t, block, _)| *of == v && *t == to && *block == place.block());
+            if let Some((.., made)) = made {
+                unsafe { mlirOperationSetOperand(op.to_raw(), i as isize, made.to_raw()) };
+                continue;
+            }
+            let shape = v.r#type().shape().unwrap_or_default();
+            let own = v.r#type().encoding().and_then(|e| linear_of(e, &shape));
+            let moves = own
+                .zip(linear_of(needed, &shape))
+                .is_none_or(|(a, b)| conversion(&a, &b).is_ok_and(|way| way.movement > Movement::Registers));
+            if moves {
+                cx.count(1, 1);
+                drop(Diag::remark(
+                    &op,
+                    format!("takes {} in another layout, {needed}", v.r#type()),
+                ));
+            }
+            let made = Before(place)
+                .insert(ConvertLayout::build(op.location(), to, v, None))
+                .result0();
+            conversions.push((v, to, place.block(), made));
+            made
         };
         unsafe { mlirOperationSetOperand(op.to_raw(), i as isize, new.to_raw()) };
     }
@@ -412,6 +458,9 @@ fn needed<'c>(
         let drawn = graph.number(v).is_some_and(|n| graph.drawn[n]);
         let own = graph.layout(v).filter(|l| drawn || access.tolerates(*l, warps));
         return own.or_else(|| Some(access.wanted(warps)));
+    }
+    if let Some(layout) = products::needed(op, operand) {
+        return Some(layout);
     }
     let shape = |v: Value<'c, 'c>| v.r#type().shape().unwrap_or_default();
     if op.is::<Broadcast>() {

@@ -1,6 +1,6 @@
 //! Ops on tiles whose layout passes chose, register by register: splats, iotas, changes of layout.
 use super::{Matched, group, lower, refuse};
-use crate::layout_conversion::{Plan, Trip, plan};
+use crate::layout_conversion::{Plan, Trip, ends, plan};
 use girih_core::layout::Dim;
 use girih_dialects::{
     nvvm::{Cmp, Emit, V},
@@ -228,9 +228,8 @@ pub fn patterns(c: &mut Conversion<'_>) {
         Ok(())
     });
     lower!(c, ConvertLayout, |op, operands, rewriter| {
-        let (t, to_type) = (op.source().r#type(), op.result().r#type());
-        let (Some(from), Some(to), Some(element)) = (Distribution::of(t), Distribution::of(to_type), t.element_type())
-        else {
+        let t = op.source().r#type();
+        let (Some((from, to)), Some(element)) = (ends(op), t.element_type()) else {
             return Err(rewriter.no_match(op.op(), "no layout"));
         };
         let bytes = element_bits(t).unwrap_or(8) / 8;

@@ -39,6 +39,7 @@ mod index;
 mod kernel;
 mod mbarrier;
 mod memory;
+mod mma;
 mod reduce;
 mod refuse;
 mod roles;
@@ -115,6 +116,7 @@ impl Pass for ConvertTileToNvvm {
         cluster::patterns(c);
         cluster_reduce::patterns(c);
         wgmma::patterns(c);
+        mma::patterns(c);
         sync::patterns(c);
         roles::patterns(c);
         debug::patterns(c);

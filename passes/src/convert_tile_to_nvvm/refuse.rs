@@ -1,10 +1,10 @@
 //! What must be told before anything is lowered, because later its place in the source is lost or LLVM gives up.
-use super::elementwise::moved;
+use super::{elementwise::moved, mma};
 use girih_core::tensor_map::Swizzle;
 use girih_dialects::tile::{
     distribution::Distribution,
     layouts::is_laid_out,
-    ops::{bulk::Remote, kernel::Kernel, memory::Alloc},
+    ops::{bulk::Remote, kernel::Kernel, memory::Alloc, mma::Mma},
     spaces::{is_shared_cluster, shared_of},
     verify::{enclosing, memref_bytes, role_of},
 };
@@ -20,7 +20,7 @@ pub fn check(kernel: Kernel<'_, '_>) -> Res {
         if is_byte_float_arithmetic(op) {
             errors.op(
                 &op,
-                "computes with 8-bit floats, which only wgmma does; widen a tile of them with arith.extf, load the numbers as i8, or multiply them with tile.wgmma",
+                "computes with 8-bit floats, which only products do; widen a tile of them with arith.extf, load the numbers as i8, or multiply them with tile.mma",
             );
         }
         laid_out(kernel, op, &mut errors);
@@ -29,6 +29,13 @@ pub fn check(kernel: Kernel<'_, '_>) -> Res {
                 "takes {from} to {to}, whose threads hold other elements; go through memory with tile.store and tile.load"
             );
             errors.op(&op, m);
+        }
+        if let Some(why) = op
+            .cast::<Mma>()
+            .filter(|m| !m.is_staged() && is_laid_out(m.acc().r#type()))
+            .and_then(mma::why_not)
+        {
+            errors.op(&op, why);
         }
         remote_element(op, &mut errors);
         let on_host = matches!(enclosing::<Kernel>(op), Some((_, 0)));
@@ -138,8 +145,8 @@ fn no_way_down(op: OperationRef<'_, '_>) -> Option<&'static str> {
             "takes one element of a tile by its place, which some thread holds; load it with memref.load, or select it with \
              tile.iota, arith.cmpi and arith.select and reduce the tile to a number",
         ),
-        "tile.mma" => {
-            Some("is a product of whole tiles; run tile-plan-copies, tile-pipeline and tile-expand-mma first")
+        "tile.mma" if op.cast::<Mma>().is_some_and(|mma| mma.is_staged()) => {
+            Some("multiplies what is in shared memory as a whole; run tile-expand-mma first")
         }
         "tile.stage" => Some("has no memory yet; run tile-pipeline first"),
         "tile.produce" => Some("runs ahead of its loop, but in no thread yet; run tile-specialize-warps first"),

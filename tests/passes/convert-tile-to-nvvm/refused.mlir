@@ -89,7 +89,7 @@ tile.kernel @byte_floats(%A: memref<4xf8E4M3FN, #tile.global>) threads(128) laun
 } body {
   %c0 = arith.constant 0 : index
   %x = memref.load %A[%c0] : memref<4xf8E4M3FN, #tile.global>
-  // expected-error @+1 {{'arith.addf' op computes with 8-bit floats, which only wgmma does}}
+  // expected-error @+1 {{'arith.addf' op computes with 8-bit floats, which only products do}}
   %y = arith.addf %x, %x : f8E4M3FN
 }
 

@@ -127,17 +127,21 @@ impl Staging {
 
 op! {
     /// `acc + a b` on whole tiles, by all threads of the block: `a` is M x K, `b` is K x N, `acc` is M x N, whatever lies
-    /// contiguous in memory. f32 operands are tf32.
+    /// contiguous in memory, however small. f32 operands are tf32: the last 13 bits are cut off. i8 operands are signed unless
+    /// `unsigned_a`, `unsigned_b`.
     ///
-    /// | a, b | acc |
-    /// |---|---|
-    /// | f16 | f32, f16 |
-    /// | bf16, f32 | f32 |
-    /// | f8E4M3FN, f8E5M2, also mixed | f32, f16 |
-    /// | i8 | i32 |
+    /// | a, b | acc | mma.sync | wgmma |
+    /// |---|---|---|---|
+    /// | f16 | f32, f16 | every target | sm_90a |
+    /// | bf16, f32 | f32 | every target | sm_90a |
+    /// | f8E4M3FN, f8E5M2, also mixed | f32, f16 | sm_89 and later | sm_90a |
+    /// | i8, of either sign, also mixed | i32 | every target | sm_90a |
+    /// | f64 | f64 | every target, from sm_90 on 16 rows at once | |
     ///
-    /// `tile-plan-copies` stages the operands in shared memory; there they are `blocks x panels x rows x span`
-    /// ([`Staging`]), and `a_major`, `b_major` say what a row is. `tile-expand-mma` makes instructions of it.
+    /// Two ways lead down. `tile-plan-copies` stages operands that are loaded just before the product in shared memory; there
+    /// they are `blocks x panels x rows x span` ([`Staging`]), `a_major`, `b_major` say what a row is, and `tile-expand-mma`
+    /// makes `tile.wgmma` of it. All other products stay on tiles: `tile-assign-layouts` lays them out as `mma.sync` has its
+    /// fragments, each warp with a part of the accumulator.
     ///
     /// ```mlir
     /// tile.kernel @k(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>, %B: memref<?x?xbf16, strided<[1, ?]>, #tile.global>) threads(128) launch {
@@ -184,6 +188,19 @@ impl<'c, 'a> Mma<'c, 'a> {
         match side {
             Side::A => self.a(),
             Side::B => self.b(),
+        }
+    }
+    /// Whether any operand is in shared memory, where only wgmma reads it.
+    pub fn is_staged(&self) -> bool {
+        [Side::A, Side::B]
+            .iter()
+            .any(|side| self.operand(*side).r#type().is_memref_type())
+    }
+    /// Whether an operand's numbers are unsigned.
+    pub fn is_unsigned(&self, side: Side) -> bool {
+        match side {
+            Side::A => self.unsigned_a(),
+            Side::B => self.unsigned_b(),
         }
     }
     /// Which dimension of an operand is contiguous in shared memory.
@@ -251,6 +268,7 @@ fn verify_mma<'c>(m: Mma<'c, 'c>) -> Res {
     let fits = match (a.as_str(), b.as_str()) {
         ("f16", "f16") => matches!(d.as_str(), "f32" | "f16"),
         ("bf16", "bf16") | ("f32", "f32") => d == "f32",
+        ("f64", "f64") => d == "f64",
         ("i8", "i8") => d == "i32",
         (a, b) if small(a) && small(b) => matches!(d.as_str(), "f32" | "f16"),
         _ => false,
@@ -260,9 +278,22 @@ fn verify_mma<'c>(m: Mma<'c, 'c>) -> Res {
             &op,
             format!(
                 "multiplies {a} by {b} into {d}; tensor cores multiply f16 into f32 or f16, bf16 and f32 into f32, 8-bit floats into \
-                 f32 or f16, i8 into i32"
+                 f32 or f16, i8 into i32, f64 into f64"
             ),
         );
+    } else if a == "f64" && m.is_staged() {
+        errors.op(
+            &op,
+            "multiplies f64 from shared memory, but wgmma has no f64; multiply tiles",
+        );
+    }
+    for (side, element) in [(Side::A, &a), (Side::B, &b)] {
+        if m.is_unsigned(side) && element != "i8" {
+            errors.op(
+                &op,
+                format!("says unsigned_{side}, but operand {side} holds {element}; only i8 has two readings"),
+            );
+        }
     }
     errors.result()
 }

@@ -1,5 +1,10 @@
 //! Whole tiles as values: what arith and math do not have. No op of this file says which thread does what; layouts do.
-use super::super::{distribution::is_distributed, layouts::ANY_TILE, spaces::GLOBAL_MEMREF, verify::on_device};
+use super::super::{
+    distribution::is_distributed,
+    layouts::{ANY_TILE, Fragment, layout_of},
+    spaces::GLOBAL_MEMREF,
+    verify::on_device,
+};
 use girih_ir::{
     constraint::{ANY, Constraint, I1},
     kind::I64,
@@ -77,9 +82,14 @@ op! {
     /// becomes nothing, moves between registers, shuffles within warps, or a way through shared memory (`scratch`, which
     /// `tile-allocate-scratch` gives it).
     ///
+    /// One side may be the parts that warpgroups hold of a tile after `tile.wgmma`: 64 rows each, in the order of the
+    /// warpgroups.
+    ///
     /// ```mlir
     /// %a = tile.iota axis 0 : tensor<32x32xi32, #tile.blocked<per_thread = [1, 4], lanes = [4, 8], warps = [4, 1]>>
     /// %b = tile.convert_layout %a : tensor<32x32xi32, #tile.blocked<per_thread = [1, 4], lanes = [4, 8], warps = [4, 1]>> -> tensor<32x32xi32, #tile.blocked<per_thread = [4, 1], lanes = [8, 4], warps = [1, 4], order = [0, 1]>>
+    /// %own = arith.constant dense<0.0> : tensor<64x32xf32, #tile.layout<wgmma_d>>
+    /// %whole = tile.convert_layout %own : tensor<64x32xf32, #tile.layout<wgmma_d>> -> tensor<128x32xf32, #tile.blocked<per_thread = [1, 4], lanes = [4, 8], warps = [8, 1]>>
     /// ```
     pub struct ConvertLayout = "tile.convert_layout" {
         operands { source: one(ANY_TILE), scratch: optional(ANY) }
@@ -92,6 +102,20 @@ op! {
                 let (op, mut errors) = (self.op(), Errors::default());
                 errors.merge(on_device(op));
                 let (from, to) = (self.source().r#type(), self.result().r#type());
+                let is_part = |t: Type<'c>| layout_of(t).is_some_and(|l| l.fragment() == Fragment::WgmmaD);
+                if is_part(from) != is_part(to) {
+                    let (part, whole) = if is_part(from) { (from, to) } else { (to, from) };
+                    let shape = |t: Type<'c>| t.shape().unwrap_or_default();
+                    let rows = shape(whole).first().copied().unwrap_or(0);
+                    if shape(whole).get(1..) != shape(part).get(1..)
+                        || rows % i64::from(girih_core::wgmma::M) != 0
+                        || from.element_type() != to.element_type()
+                        || layout_of(whole).is_some()
+                    {
+                        errors.op(&op, format!("makes {to} of {from}; a whole tile has 64 rows for each warpgroup, and the same columns and elements"));
+                    }
+                    return errors.result();
+                }
                 if from.shape() != to.shape() || from.element_type() != to.element_type() {
                     errors.op(&op, format!("makes {to} of {from}; only the layout may differ"));
                 }

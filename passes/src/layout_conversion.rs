@@ -181,6 +181,53 @@ mod tests {
         Distribution::of_linear(&blocked.layout(&sizes).expect("legal"), &shape).expect("a tile")
     }
 
+    /// Follows a plan, and says whether every thread gets what the destination has there.
+    fn arrives(from: &Distribution, to: &Distribution) -> bool {
+        let threads = from.thread_count();
+        let at = |d: &Distribution, thread: u64, register: usize| {
+            let bits = d.threads.iter().enumerate().filter(|(bit, _)| thread >> bit & 1 == 1);
+            bits.fold(d.registers[register].clone(), |at, (_, image)| {
+                at.iter().zip(image).map(|(a, i)| a ^ i).collect()
+            })
+        };
+        let (lanes, registers): (Vec<u32>, Vec<(usize, u32)>) = match plan(from, to, 4).expect("one tile") {
+            // Through memory every element has its place.
+            Plan::Shared(trip) => return trip.offsets.is_bijective(),
+            Plan::Registers(registers) => {
+                let own = (0..to.threads.len())
+                    .map(|bit| if bit < 5 { 1 << bit } else { 0 })
+                    .collect();
+                (own, registers.into_iter().map(|r| (r, 0)).collect())
+            }
+            Plan::Lanes { registers, lanes } => (lanes, registers),
+        };
+        (0..threads).all(|thread| {
+            let bits = lanes.iter().enumerate().filter(|(bit, _)| thread >> bit & 1 == 1);
+            let lane = bits.fold(0, |lane, (_, image)| lane ^ image);
+            registers.iter().enumerate().all(|(r, (of, constant))| {
+                let source = thread & !31 | u64::from(lane ^ constant);
+                at(from, source, *of) == at(to, thread, r)
+            })
+        })
+    }
+
+    #[test]
+    fn copies_are_taken_from_where_they_are() {
+        // Every warp has all rows in its lanes; then a warp has 16 of them, its lanes 8 and its registers 2.
+        let all = distribution([1, 1], [32, 1], [1, 4], [1, 0], [32, 1]);
+        let divided = girih_core::layout::MmaTile::choose(32, 1, 4, true);
+        let divided = divided.accumulator(32, 1).expect("powers of two");
+        let linear =
+            girih_core::layout::mma_operand(&divided, girih_core::layout::Factor::A, 1, 16).expect("an accumulator");
+        let divided = Distribution::of_linear(&linear, &[32, 1]).expect("a tile");
+        assert!(matches!(plan(&all, &divided, 2), Ok(Plan::Lanes { .. })));
+        assert!(arrives(&all, &divided) && arrives(&divided, &all));
+        // Every thread has everything; then each has one.
+        let everything = distribution([32, 1], [1, 32], [1, 4], [1, 0], [32, 1]);
+        let one = distribution([1, 1], [32, 1], [1, 4], [1, 0], [32, 1]);
+        assert!(arrives(&everything, &one) && arrives(&one, &everything));
+    }
+
     #[test]
     fn transpositions_have_no_conflicts() {
         for (bytes, vector) in [(1, 16), (2, 8), (4, 4), (8, 2)] {

@@ -82,3 +82,16 @@ tile.kernel @meet(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %B: memref
   %c = arith.addf %a, %b : tensor<64x64xf32>
   tile.store %c, %A[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
 }
+
+// -----
+
+// Bytes that lie together are fewer than a line's; a warp has 32 lanes all the same.
+// CHECK-LABEL: tile.kernel @narrow
+// CHECK: tile.load {{.*}} -> tensor<128x2xi8, #tile.blocked<per_thread = [2, 1], lanes = [32, 1], warps = [2, 2], order = [0, 1]>>
+tile.kernel @narrow(%A: memref<?x?xi8, strided<[1, ?]>, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %A[%c0, %c0] : memref<?x?xi8, strided<[1, ?]>, #tile.global> -> tensor<128x2xi8>
+}

@@ -36,7 +36,6 @@ use girih_dialects::{
     tile::{
         layouts::{Fragment, Layout, is_laid_out},
         ops::{
-            debug::{Assert, Print},
             index::WarpId,
             kernel::Kernel,
             memory::{Load, Slab, Store},

@@ -19,7 +19,8 @@
 //! A thread moves up to 16 bytes at once: neighbours in its registers along the axis whose stride is 1, where the index along
 //! it is a known multiple of their number. That rows start at such multiples, and that sizes are, is known of static sizes
 //! and strides, and of arguments whose attributes say so (`tile.aligned`, `tile.divisible`); of the others, and of addresses,
-//! the kernel asks once, when it starts, and has a body for either answer.
+//! the kernel asks once, when it starts, and has a body for either answer. A kernel that has shared memory of its own asks
+//! before the first of its accesses, and has what follows twice.
 //!
 //! *Needs* `tile-assign-layouts` to have run. With `guard=false` nothing is asked, and vectors are used only where all is
 //! known. A kernel whose body is several blocks is not split, which a remark says. *Numbers* stay what they are.
@@ -28,7 +29,7 @@ use girih_dialects::tile::{
     distribution::Distribution,
     ops::{
         kernel::Kernel,
-        memory::{Load, Store},
+        memory::{Alloc, Load, Store},
         rows::{Gather, Scatter},
         value::IsAligned,
     },
@@ -184,16 +185,26 @@ fn vectorize<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) {
         set_vector(c.op, c.vector);
     }
     cx.count(0, found.len() as u64);
-    split(kernel, spare, &asked);
+    split(kernel, spare, &found, &asked);
 }
 
-/// Puts the kernel's ops under a test, and those of its clone under the other answer.
-fn split<'c>(kernel: Kernel<'c, 'c>, spare: Operation<'c>, asked: &[(usize, usize, i64)]) {
+/// Puts the kernel's ops under a test, and those of its clone under the other answer. Shared memory and mbarriers are there
+/// once: where there are some, what comes before the first of the accesses `found` stays in front of the test.
+fn split<'c>(kernel: Kernel<'c, 'c>, spare: Operation<'c>, found: &[Candidate<'c>], asked: &[(usize, usize, i64)]) {
     let (context, loc) = (kernel.op().ctx(), kernel.op().location());
     let Some(body) = kernel.body().entry() else { return };
     let ops = body.op_list();
     let Some((end, ops)) = ops.split_last() else { return };
-    let at = Before(*end);
+    let holds_access = |op: &OperationRef<'c, 'c>| {
+        let inside = op.nested_ops();
+        found.iter().any(|c| inside.contains(&c.op))
+    };
+    let common = match ops.iter().any(|op| op.is::<Alloc>()) {
+        true => ops.iter().position(holds_access).unwrap_or(0),
+        false => 0,
+    };
+    let (before, ops) = ops.split_at(common);
+    let at = Before(ops.first().copied().unwrap_or(*end));
     let arguments = body.argument_values();
     let i1: Type = IntegerType::new(context, 1).into();
     let mut all: Option<Value> = None;
@@ -231,7 +242,14 @@ fn split<'c>(kernel: Kernel<'c, 'c>, spare: Operation<'c>, asked: &[(usize, usiz
     {
         theirs.replace_all_uses_with(own);
     }
-    for (region, ops) in [(0, ops), (1, &spare_ops[..spare_ops.len().saturating_sub(1)])] {
+    let spare_ops = &spare_ops[..spare_ops.len().saturating_sub(1)];
+    let (spare_before, spare_ops) = spare_ops.split_at(common.min(spare_ops.len()));
+    for (theirs, own) in spare_before.iter().zip(before) {
+        for (theirs, own) in theirs.result_values().iter().zip(own.result_values()) {
+            theirs.replace_all_uses_with(&own);
+        }
+    }
+    for (region, ops) in [(0, ops), (1, spare_ops)] {
         let Some(block) = branch.region_at(region).entry() else {
             continue;
         };

@@ -42,3 +42,26 @@ tile.kernel @anywhere(%A: memref<?x?xbf16, strided<[?, ?]>, #tile.global>, %B: m
   %i = arith.index_cast %n : i64 to index
   %y = tile.load %B[%i] : memref<?xbf16, #tile.global> -> tensor<256xbf16, #tile.blocked<per_thread = [8], lanes = [32], warps = [1]>>
 }
+
+// -----
+
+// Shared memory is the block's, once: what comes before the first access is not made twice.
+// CHECK-LABEL: tile.kernel @shared
+// CHECK: %[[X:.*]] = tile.alloc
+// CHECK-NOT: tile.alloc
+// CHECK: tile.is_aligned
+// CHECK: scf.if
+// CHECK: memref.load %[[X]]
+// CHECK: } else {
+// CHECK: memref.load %[[X]]
+tile.kernel @shared(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>, %Y: memref<?xf32, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %s = tile.alloc : memref<64xf32, #tile.shared>
+  %x = tile.load %A[%c0, %c0] : memref<?x?xbf16, strided<[?, 1]>, #tile.global> -> tensor<4x64xbf16, #tile.blocked<per_thread = [1, 8], lanes = [4, 8], warps = [1, 1]>>
+  tile.store %x, %A[%c0, %c0] : tensor<4x64xbf16, #tile.blocked<per_thread = [1, 8], lanes = [4, 8], warps = [1, 1]>>, memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+  %y = memref.load %s[%c0] : memref<64xf32, #tile.shared>
+  memref.store %y, %Y[%c0] : memref<?xf32, #tile.global>
+}

@@ -24,7 +24,7 @@
 //! tests, since no layout may change a result.
 //!
 //! *Needs* `threads` of the kernel to be 32 times a power of two. Tensors that have a layout keep it. *Refuses* ops on tiles
-//! for which it has no rule. It gives a remark for each conversion. *Numbers* stay what they are.
+//! for which it has no rule, and tiles whose sizes are no powers of two. It gives a remark for each conversion. *Numbers* stay what they are.
 mod anchors;
 mod graph;
 mod products;
@@ -174,6 +174,11 @@ fn assign<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         return Diag::op(&kernel.op(), m).report();
     }
     let warps = threads as u64 / 32;
+    let mut errors = Errors::default();
+    for op in &body {
+        sizes_fit(*op, &mut errors);
+    }
+    errors.result()?;
     let mut graph = Graph::of(kernel)?;
     if let seed @ 1.. = cx.option_int("seed") {
         draw_layouts(&mut graph, kernel.op().ctx(), seed as u64, warps);
@@ -233,6 +238,26 @@ fn draw_layouts<'c>(graph: &mut Graph<'c>, context: &'c Context, seed: u64, warp
                 0 => graph.spread(n, layout),
                 _ => graph.layouts[n] = Some(layout),
             }
+        }
+    }
+}
+
+/// Whether the tiles that an op gives have sizes for which there are layouts.
+fn sizes_fit(op: OperationRef<'_, '_>, errors: &mut Errors) {
+    for t in op
+        .result_values()
+        .into_iter()
+        .filter(|v| is_open(*v))
+        .map(|v| v.r#type())
+    {
+        let shape = t.shape().unwrap_or_default();
+        if let Some(size) = shape.iter().find(|s| !s.unsigned_abs().is_power_of_two()) {
+            let m = format!(
+                "gives {t}, but a tile's sizes are powers of two, unless warpgroups hold it; take {} for {size}: what is outside \
+                 memory reads as zero and is not stored",
+                size.max(&1).unsigned_abs().next_power_of_two()
+            );
+            errors.op(&op, m);
         }
     }
 }

@@ -99,7 +99,11 @@ fn accumulator<'c>(mma: Mma<'c, 'c>, products: &[Mma<'c, 'c>], warps: u64, rows:
 
 /// Whether rows of accumulators are wanted whole: they are reduced, or go into a product as its operand.
 fn are_rows_needed<'c>(products: &[Mma<'c, 'c>], body: &[OperationRef<'c, 'c>]) -> bool {
-    let is_product = |op: OperationRef<'c, 'c>| op.is::<Mma>();
+    // What warpgroups have multiplied comes through a change of layout.
+    let is_product = |op: OperationRef<'c, 'c>| {
+        let from_warpgroups = |c: ConvertLayout<'c, 'c>| layout_of(c.source().r#type()).is_some();
+        op.is::<Mma>() || op.cast::<ConvertLayout>().is_some_and(from_warpgroups)
+    };
     let reduced = body
         .iter()
         .filter_map(|op| op.cast::<Reduce>())

@@ -31,7 +31,8 @@
 //! }
 //! ```
 //!
-//! Slots are as many as fit into shared memory, at most 4; `slots=N` asks for others, and 1 is a copy that is waited for.
+//! Slots are as many as fit into shared memory beside what threads will exchange there, at most 4; `slots=N` asks for others,
+//! and 1 is a copy that is waited for.
 //! The tensor maps are made in the launch region; they are optional, since the program tests whether they can be. Loops in
 //! different branches of a test share their slots.
 //!
@@ -45,6 +46,7 @@
 //! *Needs* `tile.stage ... by tma` to stand in the body of a loop itself, and copies from arguments of the kernel.
 //! *Refuses* slots that do not fit. *Numbers* stay what they are.
 mod copies;
+mod exchanged;
 mod ring;
 mod threads;
 
@@ -75,6 +77,8 @@ use girih_ir::{
     prelude::*,
     rewrite::Before,
 };
+
+use exchanged::exchanged_bytes;
 
 type V<'c> = Value<'c, 'c>;
 
@@ -261,6 +265,7 @@ impl<'c> Shared<'c> {
             .filter(|s| !self.rings.iter().any(|ring| ring.can_serve(**s)));
         let used: u64 = allocated.map(|a| bytes(a.result().r#type())).sum::<u64>()
             + buffers.map(|s| bytes(s.result().r#type())).sum::<u64>()
+            + exchanged_bytes(self.kernel)
             + SPARE_BYTES;
         let one_of_each: u64 = self.rings.iter().map(|ring| bytes(ring.slot)).sum();
         if one_of_each == 0 {

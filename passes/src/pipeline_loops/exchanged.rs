@@ -1,0 +1,53 @@
+//! What slots must leave free: shared memory in which threads exchange tiles later on the way down.
+use girih_dialects::tile::{
+    ops::{
+        kernel::Kernel,
+        memory::{Load, Store},
+        mma::Mma,
+        reduce::Reduce,
+        scan::Scan,
+        shape::{Broadcast, ExpandDims},
+    },
+    verify::element_bits,
+};
+use girih_ir::{op::OpView, prelude::*};
+
+type V<'c> = Value<'c, 'c>;
+
+/// Shared memory in which threads will exchange tiles, at most: the largest tile that a product of tiles takes or that another
+/// op moves as a whole, and what reductions have of each warp.
+pub fn exchanged_bytes<'c>(kernel: Kernel<'c, 'c>) -> u64 {
+    let of = |v: &V<'c>| -> u64 {
+        let t = v.r#type();
+        let elements = t.shape().filter(|_| t.is_ranked_tensor_type());
+        let elements: i64 = elements.map_or(0, |shape| shape.iter().product());
+        elements.unsigned_abs() * element_bits(t).unwrap_or(0).max(8) / 8
+    };
+    let warps = kernel.threads().unsigned_abs().div_ceil(32);
+    let stays = [Broadcast::NAME, ExpandDims::NAME, Load::NAME, Store::NAME];
+    let (mut tiles, mut parts) = (0, 0);
+    for op in kernel.op().nested_ops() {
+        if let Some(scan) = op.cast::<Scan>() {
+            let sizes = scan
+                .sources()
+                .first()
+                .and_then(|v| v.r#type().shape())
+                .unwrap_or_default();
+            let along = sizes
+                .get(scan.axis() as usize)
+                .copied()
+                .unwrap_or(1)
+                .max(1)
+                .unsigned_abs();
+            parts = parts.max(scan.sources().iter().map(|v| of(v) / along * warps).sum());
+        } else if op.is::<Reduce>() {
+            parts = parts.max(op.result_values().iter().map(|v| of(v) * warps).sum());
+        } else if let Some(mma) = op.cast::<Mma>() {
+            tiles = tiles.max(of(&mma.a())).max(of(&mma.b()));
+        } else if op.dialect_name() == "tile" && op.region_count() == 0 && !stays.contains(&op.full_name()) {
+            tiles = op.operand_values().iter().map(of).fold(tiles, u64::max);
+        }
+    }
+    // Parts take turns in two buffers.
+    tiles + 2 * parts
+}

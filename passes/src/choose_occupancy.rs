@@ -144,11 +144,7 @@ fn blocks<'c>(kernel: Kernel<'c, 'c>) -> Option<i64> {
         return None;
     }
     let meets = |op: &OperationRef<'c, 'c>| {
-        op.is::<Reduce>()
-            || op.is::<Scan>()
-            || op.is::<ConvertLayout>()
-            || op.is::<ClusterReduce>()
-            || op.is::<Mma>()
+        op.is::<Reduce>() || op.is::<Scan>() || op.is::<ConvertLayout>() || op.is::<ClusterReduce>() || op.is::<Mma>()
     };
     let own = |op: &OperationRef<'c, 'c>| -> i64 {
         let results = op.result_values().into_iter().map(registers).sum::<i64>();

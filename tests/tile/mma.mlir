@@ -4,7 +4,7 @@
 func.func private @products(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>, %B: memref<?x?xbf16, strided<[1, ?]>, #tile.global>,
                             %h: tensor<64x32xf16>, %q: tensor<64x32xf8E4M3FN>, %p: tensor<32x8xf8E5M2>, %i: tensor<64x32xi8>, %j: tensor<32x8xi8>,
                             %f: tensor<64x8xf32>, %d: tensor<64x8xf16>, %s: tensor<64x8xi32>, %g: tensor<32x8xf16>,
-                            %w: tensor<16x4xf64>, %x: tensor<4x8xf64>, %y: tensor<16x8xf64>) {
+                            %da: tensor<16x4xf64>, %db: tensor<4x8xf64>, %dc: tensor<16x8xf64>) {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   // CHECK: tile.mma %{{.*}}, %{{.*}}, %{{.*}} : tensor<64x32xf16>, tensor<32x8xf16>, tensor<64x8xf16>
@@ -14,7 +14,7 @@ func.func private @products(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>,
   // CHECK: tile.mma %{{.*}}, %{{.*}}, %{{.*}} {unsigned_b} : tensor<64x32xi8>, tensor<32x8xi8>, tensor<64x8xi32>
   %3 = tile.mma %i, %j, %s {unsigned_b} : tensor<64x32xi8>, tensor<32x8xi8>, tensor<64x8xi32>
   // CHECK: tile.mma %{{.*}}, %{{.*}}, %{{.*}} : tensor<16x4xf64>, tensor<4x8xf64>, tensor<16x8xf64>
-  %5 = tile.mma %w, %x, %y : tensor<16x4xf64>, tensor<4x8xf64>, tensor<16x8xf64>
+  %5 = tile.mma %da, %db, %dc : tensor<16x4xf64>, tensor<4x8xf64>, tensor<16x8xf64>
   // CHECK: tile.stage %{{.*}}[%{{.*}}, %{{.*}}] side a major k by tma : {{.*}} -> memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>
   %a = tile.stage %A[%c0, %c64] side a major k by tma : memref<?x?xbf16, strided<[?, 1]>, #tile.global> -> memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>
   // CHECK: tile.stage %{{.*}}[%{{.*}}, %{{.*}}] side b major mn by threads : {{.*}} -> memref<1x1x64x16xbf16, #tile.shared<swizzle = 32>>

@@ -16,7 +16,7 @@ func.func private @f(memref<4xf32, #tile.shared<align = -16>>)
 
 // -----
 
-// expected-error@below {{expected a swizzle: one of none, 32, 64, 96, 128; found `256`}}
+// expected-error@below {{expected a swizzle: one of none, 32, 64, 96, 128, auto; found `256`}}
 func.func private @f(memref<4xf32, #tile.shared<swizzle = 256>>)
 
 // -----

@@ -31,6 +31,7 @@
 //! | [`ops::sync`] | barriers and fences |
 //! | [`ops::debug`] | text and assertions of the device |
 //! | [`facts`] | what arguments are known to be |
+//! | [`marks`] | what ops say beyond effects, for passes that order accesses |
 //! | [`features`] | what each op asks of a target |
 //! | [`host`] | what a launch region computes |
 pub mod distribution;
@@ -38,6 +39,7 @@ pub mod facts;
 pub mod features;
 pub mod host;
 pub mod layouts;
+pub mod marks;
 pub mod ops;
 pub mod spaces;
 pub mod types;

@@ -29,6 +29,8 @@ attr_enum! {
         B96 = "96",
         /// 128-byte rows.
         B128 = "128",
+        /// `tile-swizzle-shared` chooses, for all who write and read the buffer; shared memory only.
+        Auto = "auto",
     }
 }
 
@@ -59,6 +61,13 @@ pub fn swizzle_mode(swizzle: Swizzle, atom: Atom) -> Option<CoreSwizzle> {
         (Swizzle::B128, Atom::B64) => CoreSwizzle::B128Atom64,
         _ => return None,
     })
+}
+
+/// The swizzle whose rows have so many bytes, with atoms of 16; none where there is no such swizzle.
+pub fn swizzle_of_rows(row_bytes: u64) -> CoreSwizzle {
+    let all = [CoreSwizzle::B32, CoreSwizzle::B64, CoreSwizzle::B128];
+    let fits = all.into_iter().find(|mode| mode.span_bytes() == Some(row_bytes));
+    fits.unwrap_or(CoreSwizzle::None)
 }
 
 /// What a swizzle with an atom that it does not have is told.
@@ -98,10 +107,14 @@ param_attr! {
     /// are several panels: `memref<2x128x64xbf16, #tile.shared<swizzle = 128>>` is 128 x 128 elements in two panels. The
     /// base address is a multiple of the permutation's period (256, 512 or 1024 bytes).
     ///
+    /// `swizzle = auto` leaves the choice to `tile-swizzle-shared`, which looks at all uses: what tensor copies and wgmma
+    /// ask for, and where neither does, the fewest bank conflicts.
+    ///
     /// ```mlir
     /// memref<64x32xf32, #tile.shared>
     /// memref<2x128x64xbf16, #tile.shared<swizzle = 128>>
     /// memref<128x32xf32, #tile.shared<swizzle = 128, atom = 32, align = 2048>>
+    /// memref<64x64xbf16, #tile.shared<swizzle = auto>>
     /// ```
     pub struct Shared = "tile"."shared" {
         params {
@@ -113,7 +126,10 @@ param_attr! {
         hooks {
             fn verify(&self, e: &Emitter) -> Res {
                 let mut errors = Errors::default();
-                if swizzle_mode(self.swizzle(), self.atom()).is_none() {
+                if self.is_open() && self.atom() != Atom::B16 {
+                    let m = format!("atom = {}, but swizzle = auto chooses the atom too; leave it out", self.atom());
+                    errors.merge(e.error(m).report::<()>());
+                } else if !self.is_open() && swizzle_mode(self.swizzle(), self.atom()).is_none() {
                     errors.merge(e.error(atom_error(self.swizzle(), self.atom())).report::<()>());
                 }
                 let align = self.align();
@@ -128,7 +144,15 @@ param_attr! {
 }
 
 impl Shared<'_> {
-    /// The permutation.
+    /// Whether the permutation is still to be chosen.
+    pub fn is_open(&self) -> bool {
+        self.swizzle() == Swizzle::Auto
+    }
+    /// The swizzle that the type states; none where it is still to be chosen.
+    pub fn stated(&self) -> Swizzle {
+        if self.is_open() { Swizzle::None } else { self.swizzle() }
+    }
+    /// The permutation; none where it is still to be chosen.
     pub fn mode(&self) -> CoreSwizzle {
         swizzle_mode(self.swizzle(), self.atom()).unwrap_or(CoreSwizzle::None)
     }

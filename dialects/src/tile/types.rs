@@ -120,6 +120,9 @@ param_type! {
         hooks {
             fn verify(&self, e: &Emitter) -> Res {
                 let mut errors = Errors::default();
+                if self.swizzle() == Swizzle::Auto {
+                    return e.error("swizzle = auto is for buffers in shared memory; a tensor map says which one it has").report();
+                }
                 if swizzle_mode(self.swizzle(), self.atom()).is_none() {
                     return e.error(atom_error(self.swizzle(), self.atom())).report();
                 }

@@ -58,6 +58,7 @@ fn parameter_examples(registration: &ParamRegistration) -> Vec<String> {
         traits: &[],
         interfaces: &[],
         effects: girih_ir::op::EffectsDef::Unknown,
+        marks: &[],
         assembly: girih_ir::op::Assembly::Generic,
     };
     as_op

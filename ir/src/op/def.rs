@@ -211,6 +211,11 @@ pub enum EffectsDef {
     Custom,
 }
 
+/// Something that a dialect's passes ask of its ops and that no trait of MLIR says, by name. An op's declaration lists the
+/// marks that it has, each on an operand or result group, or on the op as a whole ([`OpDef::marks`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark(pub &'static str);
+
 /// An op's textual form.
 #[derive(Clone, Copy, Debug)]
 pub enum Assembly {
@@ -244,6 +249,8 @@ pub struct OpDef {
     pub interfaces: &'static [Interface],
     /// Effects.
     pub effects: EffectsDef,
+    /// Marks, each on an operand or result group by name, or on the op ("").
+    pub marks: &'static [(Mark, &'static str)],
     /// Textual form.
     pub assembly: Assembly,
 }
@@ -318,6 +325,19 @@ impl OpDef {
             return Some("only the last successor can be variadic".into());
         }
         None
+    }
+    /// Whether the declaration lists a mark, on whatever.
+    pub fn has_mark(&self, mark: Mark) -> bool {
+        self.marks.iter().any(|(m, _)| *m == mark)
+    }
+    /// Operands that a mark is on.
+    pub fn marked_operands<'c: 'a, 'a>(&self, op: OperationRef<'c, 'a>, mark: Mark) -> Vec<Value<'c, 'a>> {
+        let groups = self.marks.iter().filter(|(m, _)| *m == mark);
+        groups
+            .filter_map(|(_, name)| self.operand_range(op, name))
+            .flatten()
+            .map(|i| crate::ext::OpExt::operand_values(&op)[i])
+            .collect()
     }
     /// Whether the declaration lists an interface.
     pub fn implements(&self, i: Interface) -> bool {

@@ -13,6 +13,7 @@
 ///     traits [Terminator]
 ///     interfaces [Symbol]
 ///     effects [read a, write]               // or: pure, unknown, custom
+///     marks [ASYNC: a, ORDERS]              // constants of the dialect, of type Mark: of an operand or result, or of the op
 ///     format "$a `,` $b attr-dict `:` type($r)"   // or: custom, generic
 ///     hooks { fn verify(self) -> Res { ... } }
 /// }
@@ -33,6 +34,7 @@ macro_rules! op {
             $(traits [ $($tr:ident),* $(,)? ])?
             $(interfaces [ $($if:ident),* $(,)? ])?
             $(effects $eff:tt)?
+            $(marks [ $($mark:ident $(: $mon:ident)?),* $(,)? ])?
             $(format $fmt:tt)?
             $(hooks { $($hooks:tt)* })?
         }
@@ -63,6 +65,7 @@ macro_rules! op {
                 traits: &[$($($crate::op::Trait::$tr),*)?],
                 interfaces: &[$($($crate::op::Interface::$if),*)?],
                 effects: $crate::__effects!($($eff)?),
+                marks: &[$($(($mark, concat!($(stringify!($mon))?))),*)?],
                 assembly: $crate::__assembly!($($fmt)?),
             };
         }

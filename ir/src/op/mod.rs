@@ -8,8 +8,8 @@ mod erase;
 mod macros;
 mod verify;
 pub use def::{
-    Arity, Assembly, AttrDef, EffectKind, EffectsDef, Interface, OpDef, OpFns, OpRegistration, OperandDef, Presence,
-    RegionBlocks, RegionDef, SuccessorDef, Trait,
+    Arity, Assembly, AttrDef, EffectKind, EffectsDef, Interface, Mark, OpDef, OpFns, OpRegistration, OperandDef,
+    Presence, RegionBlocks, RegionDef, SuccessorDef, Trait,
 };
 pub(crate) use erase::register;
 

@@ -4,6 +4,7 @@
 //! The shared memref is what is copied, all of it: its bytes are a multiple of 16, and so are the addresses at both ends.
 use super::{
     super::{
+        marks::ASYNC,
         spaces::{GLOBAL_MEMREF, SHARED_CLUSTER_MEMREF, SHARED_MEMREF, shared_of},
         types::{MBARRIERS, REMOTE_MBARRIERS},
         verify::{element_bits, index_count, is_contiguous, memref_bytes, on_device},
@@ -77,6 +78,7 @@ op! {
         }
         attributes { mask_16b: unit, space: optional(CopySpace), cache: optional(CachePolicy), report: optional(Report) }
         effects [read source, write destination, write barrier, read, write]
+        marks [ASYNC: destination]
         format "$source `[` $indices `]` `,` $destination `,` $barrier `[` $barrier_indices `]` (`multicast` $mask^)? (`mask_16b` $mask_16b^)? (`multicast_32b` $mask_32b^)? (`space` $space^)? (`cache` $cache^)? (`policy` $policy^)? (`report` $report^)? attr-dict `:` type($source) `,` type($destination) `,` type($barrier)"
         hooks {
             fn verify(self) -> Res {
@@ -127,6 +129,7 @@ op! {
         }
         attributes { cache: optional(CachePolicy) }
         effects [read source, write destination, read, write]
+        marks [ASYNC: source]
         format "$source `,` $destination `[` $indices `]` (`bytes` $bytes^)? (`cache` $cache^)? (`policy` $policy^)? attr-dict `:` type($source) `,` type($destination)"
         hooks {
             fn verify(self) -> Res {
@@ -155,6 +158,7 @@ op! {
     pub struct BulkSend = "tile.bulk.send" {
         operands { source: one(SHARED_MEMREF), destination: one(SHARED_CLUSTER_MEMREF), barrier: one(REMOTE_MBARRIERS) }
         effects [read source, write destination, write barrier, read, write]
+        marks [ASYNC: source]
         format "$source `,` $destination `,` $barrier attr-dict `:` type($source) `,` type($destination) `,` type($barrier)"
         hooks {
             fn verify(self) -> Res {
@@ -194,6 +198,7 @@ op! {
         operands { source: one(SHARED_MEMREF), destination: one(GLOBAL_MEMREF), indices: variadic(INDEX), policy: optional(POLICY) }
         attributes { kind: required(Reduction), unsigned: unit, cache: optional(CachePolicy) }
         effects [read source, read destination, write destination, read, write]
+        marks [ASYNC: source]
         format "$kind $source `,` $destination `[` $indices `]` (`unsigned` $unsigned^)? (`cache` $cache^)? (`policy` $policy^)? attr-dict `:` type($source) `,` type($destination)"
         hooks {
             fn verify(self) -> Res {
@@ -228,6 +233,7 @@ op! {
         operands { source: one(SHARED_MEMREF), destination: one(SHARED_CLUSTER_MEMREF), barrier: one(REMOTE_MBARRIERS) }
         attributes { kind: required(Reduction), unsigned: unit }
         effects [read source, read destination, write destination, write barrier, read, write]
+        marks [ASYNC: source]
         format "$kind $source `,` $destination `,` $barrier (`unsigned` $unsigned^)? attr-dict `:` type($source) `,` type($destination) `,` type($barrier)"
         hooks {
             fn verify(self) -> Res {

@@ -5,7 +5,10 @@
 //! the ops of `tile.mbarrier`. No block may end while another still uses its shared memory: an arrival and a wait stand
 //! before the end of such a kernel.
 use super::{
-    super::verify::{block_threads, enclosing, on_device, role_of},
+    super::{
+        marks::ORDERS,
+        verify::{block_threads, enclosing, on_device, role_of},
+    },
     index::Dim,
     kernel::{Entry, Kernel},
 };
@@ -148,6 +151,7 @@ op! {
     pub struct ClusterWait = "tile.cluster.wait" {
         attributes { aligned: unit }
         effects [read, write]
+        marks [ORDERS]
         format "(`aligned` $aligned^)? attr-dict"
         hooks { fn verify(self) -> Res { all_threads(self.op()) } }
     }

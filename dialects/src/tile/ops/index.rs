@@ -1,5 +1,5 @@
 //! Who am I: block, thread, warp and lane numbers (PTX special registers), and the election of one lane.
-use super::super::verify::on_device;
+use super::super::{marks::VARIES, verify::on_device};
 use girih_ir::{
     attr_enum,
     constraint::{I1, INDEX},
@@ -70,6 +70,7 @@ op! {
         attributes { fresh: unit }
         interfaces [ResultNames]
         effects custom
+        marks [VARIES]
         format "(`fresh` $fresh^)? attr-dict"
         hooks {
             fn effects(self, sink: &EffectSink) {
@@ -93,6 +94,7 @@ op! {
         results { result: one(INDEX) }
         interfaces [ResultNames]
         effects pure
+        marks [VARIES]
         format "attr-dict"
         hooks {
             fn verify(self) -> Res { on_device(self.op()) }
@@ -110,6 +112,7 @@ op! {
         results { result: one(INDEX) }
         interfaces [ResultNames]
         effects pure
+        marks [VARIES]
         format "attr-dict"
         hooks {
             fn verify(self) -> Res { on_device(self.op()) }
@@ -127,6 +130,7 @@ op! {
         results { result: one(I1) }
         interfaces [Speculatable, ResultNames]
         effects [read, write]
+        marks [VARIES]
         format "attr-dict"
         hooks {
             fn verify(self) -> Res { on_device(self.op()) }

@@ -7,6 +7,7 @@
 //! `tile.remote` gives; a block waits for its own barriers only. Threads of several blocks that hand data to each other
 //! through a barrier do so at cluster scope: an arrival at another block's barrier always does, `cluster` says it of others.
 use super::super::{
+    marks::ORDERS,
     spaces::is_shared_cluster,
     types::{ANY_MBARRIERS, MBARRIERS},
     verify::{indices_inside, on_device},
@@ -167,6 +168,7 @@ op! {
         results { done: one(I1) }
         attributes { cluster: unit }
         effects [read barrier, read, write]
+        marks [ORDERS]
         format "$barrier `[` $indices `]` `,` $parity (`cluster` $cluster^)? attr-dict `:` type($barrier)"
         hooks {
             fn verify(self) -> Res { check(self.op(), self.barrier(), &self.indices()) }
@@ -186,6 +188,7 @@ op! {
         operands { barrier: one(MBARRIERS), indices: variadic(INDEX), parity: one(I1) }
         attributes { cluster: unit }
         effects [read barrier, read, write]
+        marks [ORDERS]
         format "$barrier `[` $indices `]` `,` $parity (`cluster` $cluster^)? attr-dict `:` type($barrier)"
         hooks {
             fn verify(self) -> Res { check(self.op(), self.barrier(), &self.indices()) }

@@ -2,6 +2,7 @@
 //! and the part of a loop that runs ahead of it.
 use super::super::{
     layouts::ANY_TILE,
+    marks::ASYNC,
     spaces::{GLOBAL_MEMREF, SHARED_MEMREF, shared_of},
     verify::{block_threads, element_bits, index_count, on_device, static_shape},
 };
@@ -165,6 +166,7 @@ op! {
             unsigned_b: unit,
         }
         effects custom
+        marks [ASYNC: a, ASYNC: b]
         format "$a `,` $b `,` $acc attr-dict `:` type($a) `,` type($b) `,` type($acc)"
         hooks {
             fn effects(self, sink: &EffectSink) {

@@ -1,6 +1,6 @@
 //! Reductions of tiles along an axis, with a combiner of the programmer's.
 use super::{
-    super::{layouts::ANY_TILE, verify::on_device},
+    super::{layouts::ANY_TILE, marks::COLLECTIVE, verify::on_device},
     value::scratch_effects,
 };
 use girih_ir::{
@@ -33,6 +33,7 @@ op! {
         attributes { axis: required(I64) }
         regions { combiner: single }
         effects custom
+        marks [COLLECTIVE: scratch]
         format custom
         hooks {
             fn effects(self, sink: &EffectSink) { scratch_effects(self.op(), self.scratch(), sink) }

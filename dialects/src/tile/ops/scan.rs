@@ -1,6 +1,6 @@
 //! Scans: what has come so far along an axis.
 use super::{
-    super::{layouts::ANY_TILE, verify::on_device},
+    super::{layouts::ANY_TILE, marks::COLLECTIVE, verify::on_device},
     reduce::{combiner, parse_with_combiner, print_with_combiner},
     value::scratch_effects,
 };
@@ -31,6 +31,7 @@ op! {
         attributes { axis: required(I64) }
         regions { combiner: single }
         effects custom
+        marks [COLLECTIVE: scratch]
         format custom
         hooks {
             fn effects(self, sink: &EffectSink) { scratch_effects(self.op(), self.scratch(), sink) }

@@ -2,6 +2,7 @@
 //! How a copy walks the tensor is the map's mode; gather4 and scatter4 are said at the op.
 use super::{
     super::{
+        marks::ASYNC,
         spaces::{GLOBAL_MEMREF, SHARED_MEMREF},
         types::{MBARRIERS, TENSOR_MAP, TensorMapType},
         verify::{element_bits, enclosing, on_device},
@@ -247,6 +248,7 @@ op! {
             report: optional(Report),
         }
         effects [write destination, write barrier, read, write]
+        marks [ASYNC: destination]
         format "$map `[` $coords `]` `,` $destination `,` $barrier `[` $barrier_indices `]` (`gather4` $gather4^)? (`offsets` `(` $offsets^ `)`)? (`multicast` $mask^)? (`mask_16b` $mask_16b^)? (`multicast_32b` $mask_32b^)? (`cta_group` $cta_group^)? (`space` $space^)? (`cache` $cache^)? (`policy` $policy^)? (`report` $report^)? (`override_address` $address^)? (`override_dims` `(` $dims^ `)`)? (`override_strides` `(` $strides^ `)`)? attr-dict `:` type($map) `,` type($destination) `,` type($barrier)"
         hooks {
             fn verify(self) -> Res {
@@ -311,6 +313,7 @@ op! {
         }
         attributes { scatter4: unit, cache: optional(CachePolicy), overwrite: unit }
         effects [read source, read, write]
+        marks [ASYNC: source]
         format "$source `,` $map `[` $coords `]` (`scatter4` $scatter4^)? (`cache` $cache^)? (`policy` $policy^)? (`override_address` $address^)? (`override_dims` `(` $dims^ `)`)? (`override_strides` `(` $strides^ `)`)? (`overwrite` $overwrite^)? attr-dict `:` type($source) `,` type($map)"
         hooks {
             fn verify(self) -> Res {

@@ -102,7 +102,7 @@ impl<'c> Apply<'c, 'c> {
         TensorMapType::checked(
             self.op().location(),
             (self.box_dims(), element),
-            space.map_or(Swizzle::None, |s| s.swizzle()),
+            space.map_or(Swizzle::None, |s| s.stated()),
             space.map_or(Atom::B16, |s| s.atom()),
             self.interleave().unwrap_or(Interleave::None),
             self.element_strides().unwrap_or_default(),

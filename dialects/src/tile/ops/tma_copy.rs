@@ -182,7 +182,7 @@ impl<'c> RegionCopy<'c, 'c> {
         TensorMapType::checked(
             self.op().location(),
             (sizes, element),
-            space.map_or(SwizzleSpan::None, |s| s.swizzle()),
+            space.map_or(SwizzleSpan::None, |s| s.stated()),
             space.map_or(Atom::B16, |s| s.atom()),
             Interleave::None,
             vec![],

@@ -74,7 +74,7 @@ pub fn shared_side<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, map: Tenso
         );
     }
     let space = shared_of(memory).expect("checked by the constraint");
-    if space.mode() != map.permutation() {
+    if !space.is_open() && space.mode() != map.permutation() {
         let m = format!(
             "the map has swizzle {}, but the shared memref has {}; give both the same, else rows come out permuted",
             map.permutation().name(),

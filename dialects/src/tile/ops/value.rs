@@ -2,6 +2,7 @@
 use super::super::{
     distribution::is_distributed,
     layouts::{ANY_TILE, Fragment, layout_of},
+    marks::COLLECTIVE,
     spaces::GLOBAL_MEMREF,
     verify::on_device,
 };
@@ -95,6 +96,7 @@ op! {
         operands { source: one(ANY_TILE), scratch: optional(ANY) }
         results { result: one(ANY_TILE) }
         effects custom
+        marks [COLLECTIVE: scratch]
         format "$source (`scratch` $scratch^ `:` type($scratch) `,`)? attr-dict `:` type($source) `->` type($result)"
         hooks {
             fn effects(self, sink: &EffectSink) { scratch_effects(self.op(), self.scratch(), sink) }

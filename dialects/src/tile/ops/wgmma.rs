@@ -2,12 +2,21 @@
 //! `tile.wgmma.wait` hands the tensor out, so that nothing can touch an accumulator too early.
 use super::super::{
     layouts::{Fragment, layout_of},
-    spaces::{SHARED_MEMREF, shared_of},
+    marks::ASYNC,
+    spaces::{SHARED_MEMREF, shared_of, swizzle_of_rows},
     types::{ACCUMULATOR, IN_FLIGHT, InFlightType, accumulator_tensor},
     verify::{MAX_SHARED_BYTES, is_contiguous, memref_bytes, on_device, whole_warpgroups},
 };
 use girih_core::wgmma::{Accumulator, Instruction, Major as CoreMajor, Operand, OperandTile, Placement, Source};
-use girih_ir::{attr_enum, constraint::Constraint, ext::DYNAMIC, kind::I64, op, op::OpView, prelude::*};
+use girih_ir::{
+    attr_enum,
+    constraint::Constraint,
+    ext::DYNAMIC,
+    kind::I64,
+    op,
+    op::{EffectKind, EffectSink, OpView},
+    prelude::*,
+};
 
 attr_enum! {
     /// Which dimension of an operand is contiguous in shared memory.
@@ -63,9 +72,19 @@ op! {
             unsigned_a: unit,
             unsigned_b: unit,
         }
-        effects [read, write]
+        effects custom
+        marks [ASYNC: a, ASYNC: b]
         format "$a `,` $b `,` $acc attr-dict `:` type($a) `,` type($b) `,` type($acc)"
         hooks {
+            fn effects(self, sink: &EffectSink) {
+                for (i, v) in self.op().operand_values().iter().enumerate().take(2) {
+                    if v.r#type().is_memref_type() {
+                        sink.operand(EffectKind::Read, i);
+                    }
+                }
+                sink.anywhere(EffectKind::Read);
+                sink.anywhere(EffectKind::Write);
+            }
             fn verify(self) -> Res { verify_wgmma(self) }
             fn infer_results(p: &OpParser<'c>) -> Res<Vec<Type<'c>>> {
                 let operands = p.operands();
@@ -133,8 +152,13 @@ fn operand_tile(t: Type<'_>, major: Major) -> Result<OperandTile, String> {
             "{t} is larger than the {MAX_SHARED_BYTES} bytes of shared memory that a block has at most"
         ));
     }
-    let swizzle = shared_of(t).ok_or(format!("{t} must be in #tile.shared"))?.mode();
+    let space = shared_of(t).ok_or(format!("{t} must be in #tile.shared"))?;
     let bytes = u64::from(bits) / 8;
+    // Rows say which swizzle it must be.
+    let swizzle = match space.is_open() {
+        true => swizzle_of_rows(columns * bytes),
+        false => space.mode(),
+    };
     let row = swizzle.span_bytes().unwrap_or(16);
     if columns * bytes != row {
         return Err(format!(

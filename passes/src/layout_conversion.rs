@@ -1,8 +1,11 @@
 //! How a tile goes from one layout to another, and where its elements lie on the way through shared memory.
 //!
 //! The place in shared memory is chosen among row-major orders with an exclusive or on top, which the layout algebra counts
-//! bank conflicts of exactly: fewest wavefronts for the store and the load together, then fewest accesses.
-use girih_core::layout::{self, BankCount, Dim, LayoutError, LinearLayout, Movement, cute_swizzle, shared_bank_count};
+//! bank conflicts of exactly: fewest wavefronts for the store and the load together, then fewest accesses. Where conflicts are
+//! left, it is the order that the algebra makes for the two ([`layout::exchange`]), if that takes fewer.
+use girih_core::layout::{
+    self, BankCount, Dim, LayoutError, LinearLayout, Movement, cute_swizzle, shared_bank_count, shared_load_count,
+};
 use girih_dialects::tile::{distribution::Distribution, layouts::layout_of, ops::value::ConvertLayout};
 use girih_ir::prelude::*;
 
@@ -41,6 +44,23 @@ pub struct Trip {
 }
 
 impl Trip {
+    /// Through memory in that order: coordinates to offset.
+    fn through(
+        from: &Distribution,
+        to: &Distribution,
+        offsets: LinearLayout,
+        element_bytes: u64,
+    ) -> Result<Trip, LayoutError> {
+        let store = shared_bank_count(&from.linear, &offsets, element_bytes, None)?;
+        let load = shared_load_count(&to.linear, &offsets, element_bytes, None)?;
+        let bits: u32 = from.shape.iter().map(|s| s.ilog2()).sum();
+        Ok(Trip {
+            offsets,
+            store,
+            load,
+            bytes: element_bytes << bits,
+        })
+    }
     /// Wavefronts more than without any conflict.
     pub fn excess(&self) -> u64 {
         self.store.wavefronts + self.load.wavefronts - self.store.ideal - self.load.ideal
@@ -108,14 +128,7 @@ fn trip(from: &Distribution, to: &Distribution, element_bytes: u64) -> Result<Tr
         let plain = in_order(&from.shape, &order)?;
         for swizzle in swizzles(bits, element_bytes) {
             let offsets = plain.then(&swizzle)?;
-            let store = shared_bank_count(&from.linear, &offsets, element_bytes, None)?;
-            let load = shared_bank_count(&to.linear, &offsets, element_bytes, None)?;
-            let trip = Trip {
-                offsets,
-                store,
-                load,
-                bytes: element_bytes << bits,
-            };
+            let trip = Trip::through(from, to, offsets, element_bytes)?;
             let cost = |t: &Trip| {
                 (
                     t.store.wavefronts + t.load.wavefronts,
@@ -127,7 +140,21 @@ fn trip(from: &Distribution, to: &Distribution, element_bytes: u64) -> Result<Tr
             }
         }
     }
-    best.ok_or(LayoutError::Incomplete)
+    let best = best.ok_or(LayoutError::Incomplete)?;
+    if best.excess() == 0 {
+        return Ok(best);
+    }
+    // Tiles that several threads hold copies of have no such order.
+    let Ok(found) = layout::exchange(&[&from.linear, &to.linear], element_bytes) else {
+        return Ok(best);
+    };
+    let made = Trip::through(from, to, found.memory.invert()?, element_bytes)?;
+    let wavefronts = |t: &Trip| t.store.wavefronts + t.load.wavefronts;
+    Ok(if wavefronts(&made) < wavefronts(&best) {
+        made
+    } else {
+        best
+    })
 }
 
 /// Coordinates to offset, the axes of `order` from fast to slow.

@@ -179,6 +179,26 @@ pub fn shared_bank_count(
     element_bytes: u64,
     widest: Option<u64>,
 ) -> Result<BankCount, LayoutError> {
+    bank_count(registers, offsets, element_bytes, widest, access_cost)
+}
+
+/// The same for loads, whose lanes may come in pairs where they hold copies ([`load_cost`]).
+pub fn shared_load_count(
+    registers: &LinearLayout,
+    offsets: &LinearLayout,
+    element_bytes: u64,
+    widest: Option<u64>,
+) -> Result<BankCount, LayoutError> {
+    bank_count(registers, offsets, element_bytes, widest, load_cost)
+}
+
+fn bank_count(
+    registers: &LinearLayout,
+    offsets: &LinearLayout,
+    element_bytes: u64,
+    widest: Option<u64>,
+    cost_of: fn(&[Option<u64>], u64) -> AccessCost,
+) -> Result<BankCount, LayoutError> {
     let places = registers.then(offsets)?;
     let run = places.vector(Dim::Register, Dim::Offset) * element_bytes;
     let vector_bytes = run.min(16).min(widest.unwrap_or(16)).max(element_bytes);
@@ -187,7 +207,7 @@ pub fn shared_bank_count(
         .collect();
     let moved_bits = registers.input_bits(Dim::Register) - registers.repeated_registers().count_ones();
     let accesses = (element_bytes << moved_bits) / vector_bytes;
-    let cost = access_cost(&addresses, vector_bytes);
+    let cost = cost_of(&addresses, vector_bytes);
     Ok(BankCount {
         vector_bytes,
         accesses,

@@ -397,7 +397,7 @@ fn through_shared<'c>(
     trip: &Trip,
     scratch: V<'c>,
 ) -> Vec<V<'c>> {
-    let place = |d: &Distribution| -> Option<(Held<'c>, usize)> {
+    let place = |d: &Distribution| -> Option<(Held<'c>, Vec<Vec<usize>>)> {
         let places = d.linear.then(&trip.offsets).ok()?;
         let image = |dim, bit| {
             places
@@ -410,19 +410,21 @@ fn through_shared<'c>(
             .flat_map(|dim| (0..places.input_bits(dim)).map(move |bit| (dim, bit)))
             .map(|(dim, bit)| vec![image(dim, bit)])
             .collect();
-        let registers = (0..d.registers.len() as u64)
+        let registers: Vec<u32> = (0..d.registers.len() as u64)
             .map(|r| places.coordinate(&[(Dim::Register, r)], Dim::Offset) as u32)
             .collect();
-        let run = places.contiguity(Dim::Register, Dim::Offset).min(16 / bytes).max(1) as usize;
-        Some((Held::of(e, threads, registers), run))
+        let run = places.vector(Dim::Register, Dim::Offset).min(16 / bytes).max(1) as usize;
+        let together = together(&registers, run);
+        Some((Held::of(e, threads, registers), together))
     };
-    let (Some((store, store_run)), Some((load, load_run))) = (place(from), place(to)) else {
+    let (Some((store, stored)), Some((load, loaded))) = (place(from), place(to)) else {
         return vec![];
     };
     let write = |e: &Emit<'c, '_>| {
-        for (i, part) in values.chunks(store_run).enumerate() {
-            let pointer = store.pointer(e, scratch, i * store_run, bytes as i64);
-            e.store(part, pointer, bytes * store_run as u64);
+        for part in &stored {
+            let pointer = store.pointer(e, scratch, part[0], bytes as i64);
+            let part: Vec<V> = part.iter().map(|r| values[*r]).collect();
+            e.store(&part, pointer, bytes * part.len() as u64);
         }
     };
     match from.copy_bits() as i64 {
@@ -433,17 +435,25 @@ fn through_shared<'c>(
         }
     }
     e.barrier(None, None);
-    (0..to.registers.len())
-        .step_by(load_run)
-        .flat_map(|r| {
-            e.load_many(
-                load.pointer(e, scratch, r, bytes as i64),
-                load_run,
-                element,
-                bytes * load_run as u64,
-            )
-        })
-        .collect()
+    let mut found: Vec<(u32, V)> = vec![];
+    for part in &loaded {
+        let pointer = load.pointer(e, scratch, part[0], bytes as i64);
+        let part_values = e.load_many(pointer, part.len(), element, bytes * part.len() as u64);
+        found.extend(part.iter().map(|r| load.registers[*r]).zip(part_values));
+    }
+    let at = |offset: u32| found.iter().find(|(o, _)| *o == offset).map(|(_, v)| *v);
+    load.registers.iter().filter_map(|offset| at(*offset)).collect()
+}
+
+/// Registers that one access moves, `run` of them whose offsets follow each other, lowest first. Of registers that hold the
+/// same element one is moved.
+fn together(offsets: &[u32], run: usize) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..offsets.len()).collect();
+    order.sort_by_key(|r| (offsets[*r], *r));
+    order.dedup_by_key(|r| offsets[*r]);
+    let mut parts: Vec<Vec<usize>> = order.chunks(run).map(<[usize]>::to_vec).collect();
+    parts.sort_by_key(|part| part.iter().min().copied());
+    parts
 }
 
 /// What lane `lane ^ mask` has.

@@ -3,7 +3,7 @@
 //!
 //! | mark | on | what it says |
 //! |---|---|---|
-//! | [`ASYNC`] | a memref operand | reached through the async proxy, and possibly still when the op is done |
+//! | [`ASYNC`] | a memref operand | reached through the async proxy or by other blocks, and possibly still when the op is done |
 //! | [`COLLECTIVE`] | a memref operand | all threads write it, wait for each other, and read it |
 //! | [`ORDERS`] | the op | threads wait here for what others did, by an agreement that the IR does not show |
 //! | [`VARIES`] | the op | its result differs between the threads of a block |
@@ -15,7 +15,7 @@ use girih_ir::{
 use ops::sync::{Barrier, Fence, FenceKind};
 use std::{collections::BTreeMap, sync::LazyLock};
 
-/// The operand is reached through the async proxy, by copies or products that may go on after the op.
+/// The operand is reached through the async proxy, by copies or products that may go on after the op, or by other blocks.
 pub const ASYNC: Mark = Mark("async");
 /// All threads of the block write the operand, wait for each other inside the op, and read it. Nothing lives in it between
 /// two such ops.

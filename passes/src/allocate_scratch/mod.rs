@@ -1,4 +1,4 @@
-//! `tile-allocate-scratch`: shared memory for what threads tell each other on the way, and the barriers around it.
+//! `tile-allocate-scratch`: shared memory for what threads tell each other on the way.
 //!
 //! ```mlir
 //! %m = tile.reduce %x axis 1 (...) {...} : tensor<1x4096xf32, #L> -> tensor<1xf32, #M>                       // before
@@ -10,10 +10,10 @@
 //! %s = tile.reduce %y scratch %b : memref<32xi8, #tile.shared> axis 1 (...) {...} : ...
 //! ```
 //!
-//! An op that moves data between warps writes its scratch, waits for the block, and reads it. Two buffers take turns, so
-//! that an op does not write what others still read of the one before it: in straight-line code nothing more is needed.
-//! Where a buffer may still be read, in loops and after branches, a `tile.barrier` is put before the op. Tiles that go
-//! through shared memory as a whole share one buffer.
+//! An op that moves data between warps writes its scratch, waits for the block, and reads it. Each has a buffer of its own, so
+//! that it need not wait for readers of another's; `tile-allocate-shared` lets them share bytes where something else waits in
+//! between. Tiles that go through shared memory as a whole share one buffer. `tile-insert-sync` puts barriers where a buffer
+//! may still be read.
 //!
 //! `tile.cluster_reduce` has buffers of its own. Outside loops each has one, with an mbarrier that serves one phase, so that
 //! nothing is awaited but the parts of all blocks; those that exclude each other share it. In loops two buffers take turns,
@@ -29,9 +29,11 @@ mod cluster;
 use crate::{
     convert_tile_to_nvvm::scan_bytes,
     layout_conversion::{Plan, ends, plan},
+    shared_uses::{conflict, line},
 };
 use cluster::{cluster_bytes, is_barrier, left_arrived, meet_before, start_together};
 pub use cluster::{cluster_part_bytes, word_bytes};
+use girih_core::layout::{BankCount, LayoutError};
 use girih_dialects::tile::{
     distribution::Distribution,
     ops::{
@@ -41,10 +43,9 @@ use girih_dialects::tile::{
         memory::Alloc,
         reduce::Reduce,
         scan::Scan,
-        sync::Barrier,
         value::ConvertLayout,
     },
-    spaces::Shared,
+    spaces::{Atom, Shared, Swizzle},
     verify::element_bits,
 };
 use girih_ir::{
@@ -62,10 +63,16 @@ pub struct AllocateScratch;
 impl Pass for AllocateScratch {
     const INFO: PassInfo = PassInfo {
         anchor: Some("builtin.module"),
-        statistics: &[Statistic {
-            name: "barriers",
-            description: "Barriers before ops that use scratch",
-        }],
+        statistics: &[
+            Statistic {
+                name: "scratch-bytes",
+                description: "Bytes of scratch, before buffers share any",
+            },
+            Statistic {
+                name: "cluster-barriers",
+                description: "Barriers of the cluster before ops that use scratch",
+            },
+        ],
         dialects: &[DialectSource::Rust(&girih_dialects::tile::TILE)],
         ..PassInfo::new(
             "tile-allocate-scratch",
@@ -113,60 +120,95 @@ pub fn reduce_part_bytes(source: Type<'_>, axis: usize) -> u64 {
     ((elements << warps) * bits / 8).next_multiple_of(16)
 }
 
-/// Who share a scratch buffer.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// Parts of reductions and scans.
-    Parts,
-    /// Whole tiles.
-    Tile,
-    /// Parts from all blocks of a cluster.
-    Cluster,
+/// Bytes of scratch that an op needs, with scratch or without: 0 where no data goes between warps.
+pub fn scratch_bytes(op: OperationRef<'_, '_>) -> u64 {
+    if let Some(reduce) = op.cast::<Reduce>() {
+        return reduce_bytes(reduce);
+    }
+    if let Some(scan) = op.cast::<Scan>() {
+        return scan_bytes(scan).iter().sum();
+    }
+    match op.cast::<ConvertLayout>().and_then(way) {
+        Some(Ok(Plan::Shared(trip))) => trip.bytes,
+        _ => 0,
+    }
 }
 
-/// Bytes that an op needs, and of which kind they are.
-fn need(op: OperationRef<'_, '_>) -> Res<(u64, Kind)> {
-    if let Some(reduce) = op.cast::<Reduce>().filter(|r| r.scratch().is_none()) {
-        return Ok((reduce_bytes(reduce), Kind::Parts));
-    }
-    if let Some(scan) = op.cast::<Scan>().filter(|r| r.scratch().is_none()) {
-        return Ok((scan_bytes(scan).iter().sum(), Kind::Parts));
-    }
-    if let Some(reduce) = op.cast::<ClusterReduce>().filter(|r| r.scratch().is_none()) {
-        return Ok((cluster_bytes(reduce), Kind::Cluster));
-    }
-    let Some(convert) = op.cast::<ConvertLayout>().filter(|c| c.scratch().is_none()) else {
-        return Ok((0, Kind::Tile));
-    };
+/// How a tile changes its layout; `None` where it has none.
+fn way(convert: ConvertLayout<'_, '_>) -> Option<Result<Plan, LayoutError>> {
     let t = convert.source().r#type();
-    let Some((from, to)) = ends(convert) else {
-        return Ok((0, Kind::Tile));
-    };
-    match plan(&from, &to, element_bits(t).unwrap_or(8) / 8) {
-        Ok(Plan::Shared(trip)) => {
-            if trip.excess() > 0 {
-                let m = format!(
-                    "takes {} wavefronts to store the tile and {} to load it, where {} and {} would do without bank conflicts",
-                    trip.store.wavefronts, trip.load.wavefronts, trip.store.ideal, trip.load.ideal
-                );
-                drop(Diag::remark(&op, m));
-            }
-            Ok((trip.bytes, Kind::Tile))
+    let (from, to) = ends(convert)?;
+    Some(plan(&from, &to, element_bits(t).unwrap_or(8) / 8))
+}
+
+/// Says which bank conflicts a change of layout has, or why there is none.
+fn explain(convert: ConvertLayout<'_, '_>) -> Res {
+    let op = convert.op();
+    match way(convert) {
+        Some(Err(error)) => Diag::op(&op, format!("cannot be done: {error}")).report(),
+        Some(Ok(Plan::Shared(trip))) if trip.excess() > 0 => {
+            let of = |count: &BankCount| count.wavefronts - count.ideal;
+            let (count, verb) = match of(&trip.store) >= of(&trip.load) {
+                true => (trip.store, "written"),
+                false => (trip.load, "read"),
+            };
+            let conflict = conflict(count.degree(), verb, "on the way to another layout", &line(op));
+            let m = format!(
+                "{conflict}; no order in shared memory that was tried removes it; left at {} wavefronts to write and {} to read, \
+                 where {} and {} would do",
+                trip.store.wavefronts, trip.load.wavefronts, trip.store.ideal, trip.load.ideal
+            );
+            drop(Diag::remark(&op, m));
+            Ok(())
         }
-        Ok(_) => Ok((0, Kind::Tile)),
-        Err(error) => Diag::op(&op, format!("cannot be done: {error}")).report(),
+        _ => Ok(()),
     }
 }
 
-/// Buffers that are used again: two for parts of reductions, which take turns, one for whole tiles, and two for parts from
-/// all blocks of a cluster, which take turns. Those that serve once come after them.
-const BUFFERS: usize = 5;
-/// Of these, those that only the block itself reads and writes.
-const OWN: std::ops::Range<usize> = 0..3;
-/// The buffer of whole tiles.
-const TILE: usize = 2;
-/// The first of those for a cluster.
-const CLUSTER: usize = 3;
+fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
+    let Some(first) = kernel.body().entry().and_then(|b| b.op_list().first().copied()) else {
+        return Ok(());
+    };
+    let mut errors = Errors::default();
+    let (mut parts, mut tiles) = (vec![], vec![]);
+    for op in kernel.op().nested_ops() {
+        if let Some(convert) = op.cast::<ConvertLayout>().filter(|c| c.scratch().is_none()) {
+            errors.merge(explain(convert));
+            tiles.push((op, scratch_bytes(op)));
+        } else if op.cast::<Reduce>().is_some_and(|r| r.scratch().is_none())
+            || op.cast::<Scan>().is_some_and(|s| s.scratch().is_none())
+        {
+            parts.push((op, scratch_bytes(op)));
+        }
+    }
+    errors.result()?;
+    let clusters = between_blocks(kernel, cx)?;
+    let buffer = |of: OperationRef<'c, 'c>, bytes: u64| {
+        cx.count(0, bytes);
+        let t = bytes_in_shared(first.ctx(), bytes);
+        Before(first).insert(Alloc::build(of.location(), t, None)).result0()
+    };
+    for (op, bytes) in parts.into_iter().filter(|(_, bytes)| *bytes > 0) {
+        add_scratch(op, buffer(op, bytes), None);
+    }
+    tiles.retain(|(_, bytes)| *bytes > 0);
+    if let Some((largest, bytes)) = tiles.iter().max_by_key(|(_, bytes)| *bytes).copied() {
+        let shared = buffer(largest, bytes);
+        tiles.into_iter().for_each(|(op, _)| add_scratch(op, shared, None));
+    }
+    let Clusters { bytes, users, barriers } = clusters;
+    let mut made: Vec<Option<Value>> = vec![None; bytes.len()];
+    for user in users {
+        let scratch = *made[user.buffer].get_or_insert_with(|| buffer(user.op, bytes[user.buffer]));
+        let barrier = user.buffer.checked_sub(TURNS).and_then(|n| barriers.get(n)).copied();
+        add_scratch(user.op, scratch, barrier);
+    }
+    Ok(())
+}
+
+/// Buffers for parts from all blocks of a cluster that are used again: two, which take turns. Those that serve once come after
+/// them.
+const TURNS: usize = 2;
 
 /// An op with the buffer that it uses.
 struct User<'c> {
@@ -174,69 +216,52 @@ struct User<'c> {
     buffer: usize,
 }
 
-fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
+/// What ops need that move data between blocks.
+struct Clusters<'c> {
+    /// Of each buffer.
+    bytes: Vec<u64>,
+    users: Vec<User<'c>>,
+    /// mbarriers of the buffers that serve once.
+    barriers: Vec<Value<'c, 'c>>,
+}
+
+/// Gives buffers to what moves data between blocks, and lets these start together.
+fn between_blocks<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res<Clusters<'c>> {
     let blocks = kernel.body().block_list();
-    let Some(entry) = blocks.first() else { return Ok(()) };
-    let mut bytes = vec![0u64; BUFFERS];
-    let mut users: Vec<User> = vec![];
+    let mut found = Clusters {
+        bytes: vec![0; TURNS],
+        users: vec![],
+        barriers: vec![],
+    };
     let mut state = State {
         turn: 0,
-        cluster_turn: 0,
         once: 0,
         in_loop: false,
-        read: [false; BUFFERS],
+        read: [false; TURNS],
         arrived: None,
     };
     let own_barriers = kernel.op().nested_ops().iter().any(is_barrier);
     for block in &blocks {
         // Other blocks may come from anywhere.
         if blocks.len() > 1 {
-            state.read = [true; BUFFERS];
+            state.read = [true; TURNS];
         }
-        walk(*block, &mut state, &mut bytes, &mut users, cx)?;
+        walk(*block, &mut state, &mut found, cx)?;
     }
-    if users.is_empty() {
-        return Ok(());
+    if !found.users.is_empty() {
+        let ops: Vec<_> = found.users.iter().map(|u| u.op).collect();
+        found.barriers = start_together(kernel, &ops, found.bytes.len() - TURNS, own_barriers);
     }
-    let between_blocks: Vec<_> = users.iter().filter(|u| u.buffer >= CLUSTER).map(|u| u.op).collect();
-    let mut barriers = vec![];
-    if !between_blocks.is_empty() {
-        barriers = start_together(kernel, &between_blocks, bytes.len() - BUFFERS, own_barriers);
-    }
-    let Some(first) = entry.op_list().first().copied() else {
-        return Ok(());
-    };
-    let context = kernel.op().ctx();
+    Ok(found)
+}
+
+/// `memref<...xi8, #tile.shared>`.
+fn bytes_in_shared(context: &Context, bytes: u64) -> Type<'_> {
     let i8_type: Type = IntegerType::new(context, 8).into();
-    let space: Attribute = Shared::get(
-        context,
-        girih_dialects::tile::spaces::Swizzle::None,
-        girih_dialects::tile::spaces::Atom::B16,
-        0,
-    )
-    .into();
-    let buffers: Vec<Option<Value>> = bytes
-        .iter()
-        .map(|n| {
-            // SAFETY: a memref of bytes with one static size.
-            let t = unsafe {
-                let size = *n as i64;
-                Type::from_raw(mlirMemRefTypeContiguousGet(i8_type.to_raw(), 1, &size, space.to_raw()))
-            };
-            (*n > 0).then(|| {
-                Before(first)
-                    .insert(Alloc::build(kernel.op().location(), t, None))
-                    .result0()
-            })
-        })
-        .collect();
-    for user in users {
-        if let Some(buffer) = buffers[user.buffer] {
-            let barrier = user.buffer.checked_sub(BUFFERS).and_then(|n| barriers.get(n)).copied();
-            add_scratch(user.op, buffer, barrier);
-        }
-    }
-    Ok(())
+    let space: Attribute = Shared::get(context, Swizzle::None, Atom::B16, 0).into();
+    let size = bytes as i64;
+    // SAFETY: a memref of bytes with one static size.
+    unsafe { Type::from_raw(mlirMemRefTypeContiguousGet(i8_type.to_raw(), 1, &size, space.to_raw())) }
 }
 
 /// Rebuilds an op with its scratch: operands cannot be added in place.
@@ -302,83 +327,53 @@ fn add_scratch<'c>(op: OperationRef<'c, 'c>, scratch: Value<'c, 'c>, barrier: Op
 struct State<'c> {
     /// Which buffer is next.
     turn: usize,
-    /// Which buffer of those for a cluster is next.
-    cluster_turn: usize,
     /// How many buffers that serve once may have been used on the way here.
     once: usize,
     /// Whether what comes here may come again.
     in_loop: bool,
     /// Whether some thread may still read a buffer.
-    read: [bool; BUFFERS],
+    read: [bool; TURNS],
     /// An arrival of the program's at the barrier of the cluster that may not have been waited for.
     arrived: Option<OperationRef<'c, 'c>>,
-}
-
-impl<'c> State<'c> {
-    /// All threads of the block meet.
-    fn meet(&mut self) {
-        self.read[OWN].fill(false);
-    }
 }
 
 fn walk<'c>(
     block: BlockRef<'c, 'c>,
     state: &mut State<'c>,
-    bytes: &mut Vec<u64>,
-    users: &mut Vec<User<'c>>,
+    found: &mut Clusters<'c>,
     cx: &PassContext<'c>,
 ) -> Res {
     for op in block.op_list() {
-        if op.cast::<Barrier>().is_some_and(|b| b.id().is_none()) {
-            state.meet();
-            continue;
-        }
         if op.is::<ClusterArrive>() {
             state.arrived = Some(op);
         } else if op.is::<ClusterWait>() {
             state.arrived = None;
         }
-        let (n, kind) = need(op)?;
-        if n > 0 {
-            let buffer = match kind {
-                Kind::Parts => state.turn,
-                Kind::Tile => TILE,
-                Kind::Cluster if state.in_loop => CLUSTER + state.cluster_turn,
-                Kind::Cluster => BUFFERS + state.once,
-            };
-            if kind == Kind::Cluster {
-                cluster::check(op, state.arrived)?;
+        if let Some(reduce) = op.cast::<ClusterReduce>() {
+            let bytes = cluster_bytes(reduce);
+            if bytes == 0 || reduce.scratch().is_some() {
+                continue;
             }
-            if buffer >= BUFFERS {
+            cluster::check(op, state.arrived)?;
+            let buffer = if state.in_loop { state.turn } else { TURNS + state.once };
+            found.bytes.resize(found.bytes.len().max(buffer + 1), 0);
+            found.bytes[buffer] = found.bytes[buffer].max(bytes);
+            found.users.push(User { op, buffer });
+            if buffer >= TURNS {
                 state.once += 1;
-                bytes.resize(bytes.len().max(buffer + 1), 0);
-                bytes[buffer] = bytes[buffer].max(n);
-                users.push(User { op, buffer });
                 continue;
             }
             if state.read[buffer] {
-                match kind {
-                    Kind::Cluster => meet_before(op),
-                    _ => drop(Before(op).insert(Barrier::build(op.location(), None, None))),
-                }
-                cx.count(0, 1);
+                meet_before(op);
+                cx.count(1, 1);
             }
             // The barrier inside the op comes after all reads of the others.
-            state.meet();
-            match kind {
-                Kind::Parts => state.turn = 1 - state.turn,
-                Kind::Tile => {}
-                Kind::Cluster => {
-                    state.read[CLUSTER..].fill(false);
-                    state.cluster_turn = 1 - state.cluster_turn;
-                }
-            }
+            state.read = [false; TURNS];
             state.read[buffer] = true;
-            bytes[buffer] = bytes[buffer].max(n);
-            users.push(User { op, buffer });
+            state.turn = 1 - state.turn;
             continue;
         }
-        if op.is::<Reduce>() || op.is::<Scan>() || op.is::<ClusterReduce>() || op.region_count() == 0 {
+        if op.is::<Reduce>() || op.is::<Scan>() || op.region_count() == 0 {
             continue;
         }
         let is_loop = op.full_name() != "scf.if";
@@ -387,18 +382,14 @@ fn walk<'c>(
             let mut inner = *state;
             if is_loop {
                 inner.in_loop = true;
-                inner.read[OWN].fill(true);
-                let between_blocks = op.nested_ops().iter().any(|inner| inner.is::<ClusterReduce>());
-                inner.read[CLUSTER..]
-                    .iter_mut()
-                    .for_each(|read| *read |= between_blocks);
+                let comes_again = op.nested_ops().iter().any(|inner| inner.is::<ClusterReduce>());
+                inner.read.iter_mut().for_each(|read| *read |= comes_again);
                 inner.arrived = inner.arrived.or(left_arrived(op));
             }
             for inner_block in op.region_at(region).block_list() {
-                walk(inner_block, &mut inner, bytes, users, cx)?;
+                walk(inner_block, &mut inner, found, cx)?;
             }
             after.turn = inner.turn;
-            after.cluster_turn = inner.cluster_turn;
             after.once = after.once.max(inner.once);
             after.arrived = after.arrived.or(inner.arrived);
             after.read.iter_mut().zip(inner.read).for_each(|(a, b)| *a |= b);

@@ -2,6 +2,7 @@
 use super::{
     super::{
         layouts::ANY_TILE,
+        marks::ASYNC,
         types::MBARRIERS,
         verify::{enclosing, on_device},
     },
@@ -49,6 +50,7 @@ op! {
         results { results: variadic(ANY_TILE) }
         regions { combiner: single }
         effects custom
+        marks [ASYNC: scratch]
         format custom
         hooks {
             fn effects(self, sink: &EffectSink) {

@@ -1,0 +1,354 @@
+//! `tile-insert-sync`: barriers of the block and fences between proxies, where accesses to shared memory need them.
+//!
+//! ```mlir
+//! memref.store %x, %m[%thread] : memref<128xf32, #tile.shared>                                                   // before
+//! %y = memref.load %m[%other] : memref<128xf32, #tile.shared>
+//!
+//! memref.store %x, %m[%thread] : memref<128xf32, #tile.shared>                                                   // after
+//! tile.barrier
+//! %y = memref.load %m[%other] : memref<128xf32, #tile.shared>
+//! ```
+//!
+//! | of two accesses to one buffer | what is inserted if no path has it |
+//! |---|---|
+//! | one a write, both through the generic proxy | `tile.barrier` before the second |
+//! | a write through the generic proxy, then any through the async proxy | `tile.fence proxy_async_shared`, then `tile.barrier` |
+//! | a read through the async proxy, then a write | `tile.barrier`; the wait for the copy or product is the program's |
+//! | a write through the async proxy, then any | nothing: the program waits, by an mbarrier or for a group |
+//!
+//! Ops that move data between warps (`scratch`) have a barrier inside, which counts. Accesses come from effects and marks; see
+//! `shared_uses`. No barrier is inserted that another makes needless: each is tried without in the end.
+//!
+//! What a program orders by itself stays as it is:
+//!
+//! - accesses of one thread: at places that the thread's number tells apart, or under one test for a single thread; and what
+//!   one store writes in the passes of a loop, which goes to different places where nothing reads in between;
+//! - what lies before a wait for an mbarrier or a cluster, a barrier with a number, a fence of memory: the program has an
+//!   agreement of its own there. Scratch alone does not count on it;
+//! - mbarriers, buffers that go where their uses cannot be followed, and all that stands in roles (`tile.warp_specialize`).
+//!
+//! A barrier stands only where all threads of the block come by: outside conditions and loops that may differ between
+//! threads. Where there is no such place, a remark says so, and the program stays as it is.
+//!
+//! *Needs* `tile-allocate-scratch` where tiles go between warps. *Numbers* stay what they are.
+use crate::shared_uses::{Pending, Use, Uses, Walk, Way, line};
+use girih_dialects::tile::{
+    marks::{VARIES, has_mark},
+    ops::{
+        index::{LaneId, ThreadId},
+        kernel::Kernel,
+        sync::{Barrier, Fence, FenceKind},
+    },
+};
+use girih_ir::{
+    ext::BlockExt,
+    mlir_sys::*,
+    pass::{DialectSource, Pass, PassContext, PassInfo, Statistic},
+    prelude::*,
+    rewrite::{Before, Builder},
+};
+
+type V<'c> = Value<'c, 'c>;
+
+/// The pass.
+pub struct InsertSync;
+
+impl Pass for InsertSync {
+    const INFO: PassInfo = PassInfo {
+        anchor: Some("builtin.module"),
+        statistics: &[
+            Statistic {
+                name: "barriers",
+                description: "Barriers inserted",
+            },
+            Statistic {
+                name: "fences",
+                description: "Fences between proxies inserted",
+            },
+        ],
+        dialects: &[DialectSource::Rust(&girih_dialects::tile::TILE)],
+        ..PassInfo::new(
+            "tile-insert-sync",
+            "Order accesses to shared memory by barriers and fences",
+        )
+    };
+
+    fn run<'c>(&self, module: OperationRef<'c, 'c>, cx: &PassContext<'c>) -> Res {
+        for kernel in crate::kernels(module) {
+            order(kernel, cx);
+        }
+        Ok(())
+    }
+}
+
+/// What two accesses lack.
+#[derive(Clone, Copy, PartialEq)]
+struct Missing<'c> {
+    /// The barrier goes before this op, if one is missing.
+    barrier: Option<OperationRef<'c, 'c>>,
+    /// The fence goes before this op, if one is missing.
+    fence: Option<OperationRef<'c, 'c>>,
+}
+
+fn order<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) {
+    let uses = Uses::of(kernel);
+    let mut inserted: Vec<OperationRef<'c, 'c>> = vec![];
+    let at = |place: OperationRef<'c, 'c>, fence: bool| {
+        let loc = place.location();
+        let op = if fence {
+            Fence::build(loc, FenceKind::ProxyAsyncShared)
+        } else {
+            Barrier::build(loc, None, None)
+        };
+        Before(place).insert(op)
+    };
+    while let Some(missing) = first_missing(kernel, &uses, &[]) {
+        inserted.extend(missing.fence.map(|place| at(place, true)));
+        inserted.extend(missing.barrier.map(|place| at(place, false)));
+    }
+    let mut needless: Vec<OperationRef<'c, 'c>> = vec![];
+    for op in &inserted {
+        needless.push(*op);
+        if first_missing(kernel, &uses, &needless).is_some() {
+            needless.pop();
+        }
+    }
+    for op in &needless {
+        // SAFETY: it has no results, and is in the list once.
+        unsafe { mlirOperationDestroy(op.to_raw()) };
+    }
+    inserted.retain(|op| !needless.contains(op));
+    let barriers = inserted.iter().filter(|op| op.is::<Barrier>()).count() as u64;
+    cx.count(0, barriers);
+    cx.count(1, inserted.len() as u64 - barriers);
+    remark_what_is_left(kernel, &uses);
+}
+
+/// The first pair of accesses that lack something that can be inserted.
+fn first_missing<'c>(kernel: Kernel<'c, 'c>, uses: &Uses<'c>, without: &[OperationRef<'c, 'c>]) -> Option<Missing<'c>> {
+    let mut found = None;
+    Walk::through(kernel, uses, without, &mut |pending, number| {
+        if found.is_none() {
+            let later = &uses.all[number];
+            found = pending
+                .iter()
+                .find_map(|p| missing(kernel, uses, p, later).and_then(Result::ok));
+        }
+    });
+    found
+}
+
+/// Says which pairs stay unordered because only some threads come by.
+fn remark_what_is_left<'c>(kernel: Kernel<'c, 'c>, uses: &Uses<'c>) {
+    let mut said: Vec<OperationRef<'c, 'c>> = vec![];
+    Walk::through(kernel, uses, &[], &mut |pending, number| {
+        let later = &uses.all[number];
+        for p in pending {
+            if let Some(Err(())) = missing(kernel, uses, p, later)
+                && !said.contains(&later.op)
+            {
+                said.push(later.op);
+                let earlier = &uses.all[p.number];
+                let m = format!(
+                    "may meet the access at {} of another thread, but only some threads of the block come here, so that no \
+                     barrier is inserted; order the two by hand",
+                    line(earlier.op)
+                );
+                drop(Diag::remark(&later.op, m).note(earlier.op.location(), "the other access is here"));
+            }
+        }
+    });
+}
+
+/// What `later` lacks to be ordered after `pending`; `Err` where it lacks something and there is no place for it.
+fn missing<'c>(
+    kernel: Kernel<'c, 'c>,
+    uses: &Uses<'c>,
+    pending: &Pending<'c>,
+    later: &Use<'c>,
+) -> Option<Result<Missing<'c>, ()>> {
+    let earlier = &uses.all[pending.number];
+    let buffer = &uses.buffers[later.buffer];
+    let apart = earlier.buffer != later.buffer || !(earlier.writes || later.writes);
+    if apart || pending.by_hand || buffer.is_mbarrier || buffer.lost.is_some() {
+        return None;
+    }
+    let unseen = later.way == Way::Async && earlier.way == Way::Plain && earlier.writes && !pending.fenced;
+    let unordered = pending.ordered.is_none() && !of_one_thread(kernel, earlier, later);
+    if !unseen && !unordered {
+        return None;
+    }
+    let place = place_before(later, earlier);
+    // The fence stands with the writers, before the barrier that lets the others go on.
+    let fence = match (unseen, pending.ordered) {
+        (false, _) => None,
+        (true, Some(barrier)) => Some(barrier),
+        (true, None) => match place {
+            Some(place) => Some(place),
+            None => return Some(Err(())),
+        },
+    };
+    if !unordered {
+        return Some(Ok(Missing { barrier: None, fence }));
+    }
+    Some(place.ok_or(()).map(|place| Missing {
+        barrier: Some(place),
+        fence,
+    }))
+}
+
+/// The last op on the way to `later` that all threads come by, if `earlier` lies before it.
+fn place_before<'c>(later: &Use<'c>, earlier: &Use<'c>) -> Option<OperationRef<'c, 'c>> {
+    if later.way == Way::Collective {
+        return Some(later.op);
+    }
+    let mut place = later.op;
+    let mut at = later.op.parent();
+    while let Some(outer) = at {
+        if outer.is::<Kernel>() {
+            if outer.cast::<Kernel>().is_some_and(|k| k.body().block_list().len() > 1) {
+                return None;
+            }
+            break;
+        }
+        let operands = outer.operand_values();
+        let uniform = match outer.full_name() {
+            "scf.if" => is_uniform(operands[0]),
+            "scf.for" => operands.iter().take(3).all(|v| is_uniform(*v)),
+            _ => false,
+        };
+        if !uniform {
+            place = outer;
+        }
+        at = outer.parent();
+    }
+    let is_inside = |op: OperationRef<'c, 'c>| {
+        let mut at = Some(op);
+        while let Some(outer) = at {
+            if outer == place {
+                return true;
+            }
+            at = outer.parent();
+        }
+        false
+    };
+    (place == later.op || !is_inside(earlier.op)).then_some(place)
+}
+
+/// Whether a value is the same in all threads of the block.
+fn is_uniform(v: V<'_>) -> bool {
+    let Some(op) = v.defining_op() else {
+        return match v.argument_of() {
+            Some((owner, _)) if owner.is::<Kernel>() => true,
+            Some((owner, 0)) if owner.full_name() == "scf.for" => {
+                owner.operand_values().iter().take(3).all(|v| is_uniform(*v))
+            }
+            _ => false,
+        };
+    };
+    op.is_pure() && op.region_count() == 0 && !has_mark(op, VARIES) && op.operand_values().into_iter().all(is_uniform)
+}
+
+/// Whether two accesses can only meet where one thread does both, or do not meet.
+fn of_one_thread<'c>(kernel: Kernel<'c, 'c>, a: &Use<'c>, b: &Use<'c>) -> bool {
+    if a.way != Way::Plain || b.way == Way::Collective {
+        return false;
+    }
+    // What one op stores pass after pass goes to different places, or nobody looked at it in between.
+    if a.op == b.op && !a.reads && !b.reads {
+        return true;
+    }
+    if let (Some(x), Some(y)) = (single_thread(a.op), single_thread(b.op))
+        && x == y
+    {
+        return true;
+    }
+    if b.way != Way::Plain || a.memory != b.memory {
+        return false;
+    }
+    let (places, tiles) = (places_of(a), (tile_of(a.op), tile_of(b.op)));
+    match tiles {
+        (None, None) => {
+            let pairs = places.iter().zip(places_of(b));
+            pairs.into_iter().any(|(x, y)| *x == y && tells_apart(kernel, y))
+        }
+        // A warpgroup's threads hold different elements, the same in every access.
+        (Some(x), Some(y)) => {
+            x == y && kernel.threads() == 128 && places == places_of(b) && places.iter().all(|v| is_fixed(*v))
+        }
+        _ => false,
+    }
+}
+
+/// Operands after the memref: where an op loads or stores.
+fn places_of<'c>(u: &Use<'c>) -> Vec<V<'c>> {
+    let operands = u.op.operand_values();
+    let at = operands
+        .iter()
+        .position(|v| *v == u.memory)
+        .map_or(operands.len(), |i| i + 1);
+    operands[at..].to_vec()
+}
+
+/// The tile that an op moves, where it does not move one element.
+fn tile_of<'c>(op: OperationRef<'c, 'c>) -> Option<Type<'c>> {
+    let values = op.operand_values().into_iter().chain(op.result_values());
+    values.map(|v| v.r#type()).find(|t| t.is_ranked_tensor_type())
+}
+
+/// The condition around an op that holds in one thread alone.
+fn single_thread<'c>(op: OperationRef<'c, 'c>) -> Option<V<'c>> {
+    let (mut inner, mut at) = (op, op.parent());
+    while let Some(outer) = at {
+        let condition = outer.operand_values().first().copied();
+        if outer.full_name() == "scf.if"
+            && let Some(test) = condition.and_then(|c| c.defining_op())
+            && test.full_name() == "arith.cmpi"
+            && outer
+                .region_at(0)
+                .block_list()
+                .iter()
+                .any(|b| b.op_list().contains(&inner))
+        {
+            use girih_ir::kind::{I64, Kind};
+            let equal = test.attr("predicate").and_then(I64::from_attribute) == Some(0);
+            let operands = test.operand_values();
+            let is_thread = |v: V<'c>| v.defining_op().is_some_and(|by| by.is::<ThreadId>());
+            if equal
+                && operands.iter().any(|v| is_thread(*v))
+                && operands.iter().any(|v| is_fixed(*v) && is_uniform(*v))
+            {
+                return condition;
+            }
+        }
+        (inner, at) = (outer, outer.parent());
+    }
+    None
+}
+
+/// Whether a value differs between all threads of the block, and is the same each time that a thread comes by.
+fn tells_apart<'c>(kernel: Kernel<'c, 'c>, v: V<'c>) -> bool {
+    let Some(op) = v.defining_op() else { return false };
+    if op.is::<ThreadId>() || (op.is::<LaneId>() && kernel.threads() <= 32) {
+        return true;
+    }
+    let operands = op.operand_values();
+    let one_and = |other: &dyn Fn(V<'c>) -> bool| {
+        let [a, b] = operands[..] else { return false };
+        (tells_apart(kernel, a) && other(b)) || (tells_apart(kernel, b) && other(a))
+    };
+    match op.full_name() {
+        "arith.index_cast" | "arith.index_castui" => operands.iter().all(|v| tells_apart(kernel, *v)),
+        "arith.addi" => one_and(&|v| is_fixed(v) && is_uniform(v)),
+        "arith.muli" => one_and(&|v| v.constant_int().is_some_and(|c| c > 0)),
+        _ => false,
+    }
+}
+
+/// Whether a value is the same each time that a thread comes by: no loop changes it.
+fn is_fixed(v: V<'_>) -> bool {
+    match v.defining_op() {
+        Some(op) => op.is_pure() && op.region_count() == 0 && op.operand_values().into_iter().all(is_fixed),
+        None => v.argument_of().is_some_and(|(owner, _)| owner.is::<Kernel>()),
+    }
+}

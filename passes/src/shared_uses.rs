@@ -1,0 +1,349 @@
+//! Who uses which shared buffer, and which uses may come after which without a barrier of the block between: what
+//! `tile-insert-sync` orders by, and `tile-allocate-shared` lets buffers share bytes by.
+//!
+//! Uses come from the effects of ops and from their marks ([`girih_dialects::tile::marks`]). A [`Walk`] goes through a kernel's
+//! body in the order of its control flow. In front of it go the uses that are *pending*: those that some path leads from to
+//! here without a barrier of all threads, and writes that the async proxy may not see yet.
+//!
+//! ```text
+//! store %m          pending: the store
+//! tile.barrier      pending: none, for the generic proxy; the store still, for the async proxy
+//! tile.fence proxy_async_shared
+//!                   pending: none
+//! ```
+//!
+//! Branches are joined; loops, and regions with several blocks, are walked until nothing new is pending.
+use crate::allocate_scratch::scratch_bytes;
+use girih_dialects::tile::{
+    marks::{ASYNC, COLLECTIVE, Order, marked_operands, order_of},
+    ops::{
+        kernel::{Kernel, WarpSpecialize},
+        memory::{Alloc, is_mbarrier},
+    },
+    spaces::shared_of,
+};
+use girih_ir::{
+    ext::BlockExt,
+    module::place_of,
+    op::{EffectKind, OpView},
+    prelude::*,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+type V<'c> = Value<'c, 'c>;
+
+/// How an op reaches a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Each thread by itself, through the generic proxy.
+    Plain,
+    /// All threads of the block, which write, wait inside the op, and read.
+    Collective,
+    /// Through the async proxy, possibly still when the op is done.
+    Async,
+}
+
+/// What an op does to a buffer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Use<'c> {
+    /// The op.
+    pub op: OperationRef<'c, 'c>,
+    /// The memref that it names: the buffer or a part of it.
+    pub memory: V<'c>,
+    /// Number of the buffer.
+    pub buffer: usize,
+    /// Whether it reads.
+    pub reads: bool,
+    /// Whether it writes.
+    pub writes: bool,
+    /// How.
+    pub way: Way,
+}
+
+/// A shared allocation.
+#[derive(Clone, Copy)]
+pub struct Buffer<'c> {
+    /// The allocation.
+    pub alloc: Alloc<'c, 'c>,
+    /// Whether it holds mbarriers.
+    pub is_mbarrier: bool,
+    /// An op that takes the buffer where its uses cannot be followed.
+    pub lost: Option<OperationRef<'c, 'c>>,
+    /// Whether a use goes through the async proxy.
+    pub is_async: bool,
+}
+
+/// The buffers of a kernel with their uses.
+pub struct Uses<'c> {
+    /// In the order of the source.
+    pub buffers: Vec<Buffer<'c>>,
+    /// In no order.
+    pub all: Vec<Use<'c>>,
+    /// Numbers in `all` by op.
+    by_op: BTreeMap<usize, Vec<usize>>,
+    /// Ops with scratch that have a barrier inside.
+    waiting: BTreeSet<usize>,
+}
+
+impl<'c> Uses<'c> {
+    /// Of a kernel.
+    pub fn of(kernel: Kernel<'c, 'c>) -> Uses<'c> {
+        let mut found = Uses {
+            buffers: vec![],
+            all: vec![],
+            by_op: BTreeMap::new(),
+            waiting: BTreeSet::new(),
+        };
+        for (number, alloc) in kernel.op().nested::<Alloc>().into_iter().enumerate() {
+            found.buffers.push(Buffer {
+                alloc,
+                is_mbarrier: is_mbarrier(alloc.result().r#type()),
+                lost: None,
+                is_async: false,
+            });
+            found.follow(number, alloc.result());
+        }
+        for (i, u) in found.all.iter().enumerate() {
+            found.by_op.entry(key(u.op)).or_default().push(i);
+            if u.way == Way::Collective && scratch_bytes(u.op) > 0 {
+                found.waiting.insert(key(u.op));
+            }
+        }
+        found
+    }
+
+    /// What an op does to buffers.
+    pub fn at(&self, op: OperationRef<'c, 'c>) -> impl Iterator<Item = (usize, &Use<'c>)> {
+        self.by_op
+            .get(&key(op))
+            .into_iter()
+            .flatten()
+            .map(|i| (*i, &self.all[*i]))
+    }
+
+    fn follow(&mut self, buffer: usize, root: V<'c>) {
+        let mut views = vec![root];
+        while let Some(memory) = views.pop() {
+            let mut users = memory.users();
+            users.dedup();
+            for op in users {
+                let is_view = op.region_count() == 0
+                    && op.result_count() > 0
+                    && op.is_pure()
+                    && op.result_types().iter().all(|t| shared_of(*t).is_some());
+                if is_view {
+                    views.extend(op.result_values());
+                    continue;
+                }
+                let effects = op.memory_effects().unwrap_or_default();
+                let does = |kind| effects.iter().any(|(k, v)| *k == kind && *v == Some(memory));
+                let (reads, writes) = (does(EffectKind::Read), does(EffectKind::Write));
+                if !reads && !writes {
+                    // It does not say what it does with the buffer, or gives its address away.
+                    self.buffers[buffer].lost.get_or_insert(op);
+                    continue;
+                }
+                let marked = |mark| marked_operands(op, mark).contains(&memory);
+                let way = if marked(COLLECTIVE) {
+                    Way::Collective
+                } else if marked(ASYNC) {
+                    Way::Async
+                } else {
+                    Way::Plain
+                };
+                self.buffers[buffer].is_async |= way == Way::Async;
+                self.all.push(Use {
+                    op,
+                    memory,
+                    buffer,
+                    reads,
+                    writes,
+                    way,
+                });
+            }
+        }
+    }
+}
+
+fn key(op: OperationRef<'_, '_>) -> usize {
+    op.to_raw().ptr as usize
+}
+
+/// A use that what comes next is not ordered after.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Pending<'c> {
+    /// Number of the use.
+    pub number: usize,
+    /// The barrier that ordered it, for the generic proxy; `None` without one.
+    pub ordered: Option<OperationRef<'c, 'c>>,
+    /// Whether a fence between proxies came after it.
+    pub fenced: bool,
+    /// Whether the program waited for others since, by an agreement of its own.
+    pub by_hand: bool,
+}
+
+/// What is called for each use with what is pending there; more than once for a use in a loop.
+pub type Visit<'c, 'v> = dyn FnMut(&[Pending<'c>], usize) + 'v;
+
+/// A walk through a kernel.
+pub struct Walk<'c, 'v> {
+    uses: &'v Uses<'c>,
+    /// Ops that are taken not to be there.
+    without: Vec<OperationRef<'c, 'c>>,
+    visit: &'v mut Visit<'c, 'v>,
+}
+
+type State<'c> = Vec<Pending<'c>>;
+
+impl<'c, 'v> Walk<'c, 'v> {
+    /// Walks through the body of a kernel.
+    pub fn through(
+        kernel: Kernel<'c, 'c>,
+        uses: &'v Uses<'c>,
+        without: &[OperationRef<'c, 'c>],
+        visit: &'v mut Visit<'c, 'v>,
+    ) {
+        let mut walk = Walk {
+            uses,
+            without: without.to_vec(),
+            visit,
+        };
+        walk.region(kernel.body(), vec![]);
+    }
+
+    /// What is pending after a region.
+    fn region(&mut self, region: RegionRef<'c, 'c>, before: State<'c>) -> State<'c> {
+        let blocks = region.block_list();
+        if let [block] = blocks[..] {
+            return self.block(block, before);
+        }
+        // Blocks may come from anywhere.
+        let mut all = before;
+        loop {
+            let known = all.len();
+            for block in &blocks {
+                let after = self.block(*block, all.clone());
+                join(&mut all, after);
+            }
+            if all.len() == known {
+                return all;
+            }
+        }
+    }
+
+    fn block(&mut self, block: BlockRef<'c, 'c>, mut state: State<'c>) -> State<'c> {
+        for op in block.op_list() {
+            self.op(op, &mut state);
+        }
+        state
+    }
+
+    fn op(&mut self, op: OperationRef<'c, 'c>, state: &mut State<'c>) {
+        if self.without.contains(&op) {
+            return;
+        }
+        if op.is::<WarpSpecialize>() {
+            // What roles do is ordered by mbarriers and barriers with numbers.
+            state.iter_mut().for_each(|p| p.by_hand = true);
+            return;
+        }
+        match order_of(op) {
+            Some(Order::Block) => self.meet(op, state),
+            Some(Order::AsyncProxy) => state.retain_mut(|p| {
+                p.fenced = true;
+                p.ordered.is_none()
+            }),
+            Some(Order::ByHand) => {
+                let all = &self.uses.all;
+                let plain = state.iter_mut().filter(|p| all[p.number].way != Way::Collective);
+                plain.for_each(|p| p.by_hand = true);
+            }
+            None => {}
+        }
+        let here: Vec<usize> = self.uses.at(op).map(|(i, _)| i).collect();
+        for number in &here {
+            (self.visit)(state, *number);
+        }
+        let is_collective = here.iter().any(|i| self.uses.all[*i].way == Way::Collective);
+        if self.uses.waiting.contains(&key(op)) {
+            self.meet(op, state);
+        }
+        for number in here {
+            let u = self.uses.all[number];
+            if u.way == Way::Async && u.writes {
+                // Nobody sees it before a wait, which the program has.
+                continue;
+            }
+            join(
+                state,
+                vec![Pending {
+                    number,
+                    ordered: None,
+                    fenced: false,
+                    by_hand: false,
+                }],
+            );
+        }
+        if is_collective || op.region_count() == 0 {
+            return;
+        }
+        let regions: Vec<_> = (0..op.region_count()).map(|r| op.region_at(r)).collect();
+        if op.full_name() == "scf.if" {
+            let mut after: State = vec![];
+            for region in regions {
+                let branch = if region.block_list().is_empty() {
+                    state.clone()
+                } else {
+                    self.region(region, state.clone())
+                };
+                join(&mut after, branch);
+            }
+            *state = after;
+            return;
+        }
+        // A loop, or what is taken for one: no pass, one, or many.
+        loop {
+            let known = state.len();
+            for region in &regions {
+                let after = self.region(*region, state.clone());
+                join(state, after);
+            }
+            if state.len() == known {
+                return;
+            }
+        }
+    }
+
+    /// All threads meet.
+    fn meet(&self, op: OperationRef<'c, 'c>, state: &mut State<'c>) {
+        state.retain_mut(|p| {
+            p.ordered = p.ordered.or(Some(op));
+            let u = &self.uses.all[p.number];
+            let may_be_unseen = u.writes && u.way == Way::Plain && self.uses.buffers[u.buffer].is_async;
+            may_be_unseen && !p.fenced
+        });
+    }
+}
+
+fn join<'c>(into: &mut State<'c>, from: State<'c>) {
+    for p in from {
+        if !into.contains(&p) {
+            into.push(p);
+        }
+    }
+}
+
+/// Where an op stands in the source, for messages.
+pub fn line(op: OperationRef<'_, '_>) -> String {
+    place_of(op.location().to_raw()).map_or("an unknown line".to_owned(), |(_, line, _)| format!("line {line}"))
+}
+
+/// What remarks say of a conflict.
+pub fn conflict(ways: u64, verb: &str, how: &str, at: &str) -> String {
+    let how = if how.is_empty() {
+        String::new()
+    } else {
+        format!(" {how}")
+    };
+    format!("{ways}-way conflict where the tile is {verb}{how} at {at}")
+}

@@ -1,0 +1,242 @@
+// Barriers and fences where accesses to shared memory need them, and nowhere else.
+// RUN: girih-opt %s -tile-insert-sync -split-input-file | FileCheck %s
+
+// Another thread's element: a barrier before it is read.
+// CHECK-LABEL: tile.kernel @reverse
+// CHECK: memref.store
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: memref.load
+// CHECK-NOT: tile.barrier
+tile.kernel @reverse(%X: memref<128xf32, #tile.global>, %Y: memref<128xf32, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c127 = arith.constant 127 : index
+  %m = tile.alloc : memref<128xf32, #tile.shared>
+  %t = tile.thread_id
+  %x = memref.load %X[%t] : memref<128xf32, #tile.global>
+  %other = arith.subi %c127, %t : index
+  memref.store %x, %m[%t] : memref<128xf32, #tile.shared>
+  %y = memref.load %m[%other] : memref<128xf32, #tile.shared>
+  memref.store %y, %Y[%t] : memref<128xf32, #tile.global>
+}
+
+// -----
+
+// A thread's own element, the element of one thread, and what a barrier orders already: nothing.
+// CHECK-LABEL: tile.kernel @ordered
+// CHECK: memref.store %{{.*}}, %[[OWN:.*]][%{{.*}}]
+// CHECK-NEXT: memref.load %[[OWN]]
+// CHECK-COUNT-1: tile.barrier
+// CHECK-NOT: tile.barrier
+tile.kernel @ordered() threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %x = arith.constant 1.0 : f32
+  %own = tile.alloc : memref<512xf32, #tile.shared>
+  %one = tile.alloc : memref<1xf32, #tile.shared>
+  %all = tile.alloc : memref<128xf32, #tile.shared>
+  %t = tile.thread_id
+  %at = arith.muli %t, %c4 : index
+  memref.store %x, %own[%at] : memref<512xf32, #tile.shared>
+  %a = memref.load %own[%at] : memref<512xf32, #tile.shared>
+  %is_first = arith.cmpi eq, %t, %c0 : index
+  scf.if %is_first {
+    memref.store %a, %one[%c0] : memref<1xf32, #tile.shared>
+  }
+  scf.if %is_first {
+    %b = memref.load %one[%c0] : memref<1xf32, #tile.shared>
+    memref.store %b, %all[%c0] : memref<128xf32, #tile.shared>
+  }
+  tile.barrier
+  %c = memref.load %all[%c0] : memref<128xf32, #tile.shared>
+  %d = memref.load %one[%c0] : memref<1xf32, #tile.shared>
+}
+
+// -----
+
+// In a loop both ways: what was read is written again in the next pass.
+// CHECK-LABEL: tile.kernel @loop
+// CHECK: scf.for
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: memref.store
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: memref.load
+// CHECK-NOT: tile.barrier
+tile.kernel @loop() threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %c127 = arith.constant 127 : index
+  %x = arith.constant 1.0 : f32
+  %m = tile.alloc : memref<128xf32, #tile.shared>
+  %t = tile.thread_id
+  %other = arith.subi %c127, %t : index
+  scf.for %i = %c0 to %c9 step %c1 {
+    memref.store %x, %m[%t] : memref<128xf32, #tile.shared>
+    %y = memref.load %m[%other] : memref<128xf32, #tile.shared>
+  }
+}
+
+// -----
+
+// The barrier goes before the condition that differs between threads, not into it.
+// CHECK-LABEL: tile.kernel @condition
+// CHECK: memref.store
+// CHECK: tile.barrier
+// CHECK-NEXT: scf.if
+// CHECK-NEXT: memref.load
+// CHECK-NOT: tile.barrier
+tile.kernel @condition() threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c9 = arith.constant 9 : index
+  %x = arith.constant 1.0 : f32
+  %m = tile.alloc : memref<128xf32, #tile.shared>
+  %t = tile.thread_id
+  memref.store %x, %m[%t] : memref<128xf32, #tile.shared>
+  %few = arith.cmpi ult, %t, %c9 : index
+  scf.if %few {
+    %y = memref.load %m[%c0] : memref<128xf32, #tile.shared>
+  }
+}
+
+// -----
+
+// A tensor copy reads through the async proxy: a fence in the writers, then the barrier.
+// CHECK-LABEL: tile.kernel @copied
+// CHECK: memref.store
+// CHECK: tile.fence proxy_async_shared
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: scf.if
+// CHECK-NEXT: tile.tma.store
+// A barrier alone is not enough: the fence goes before the one that is there.
+// CHECK-LABEL: tile.kernel @fenced
+// CHECK: memref.store
+// CHECK: tile.fence proxy_async_shared
+// CHECK-NEXT: tile.barrier
+// CHECK-NOT: tile.barrier
+// CHECK: tile.tma.store
+module attributes {tile.target = "sm_90a"} {
+  tile.kernel @copied(%B: memref<?x32xf32, #tile.global>) threads(32) launch {
+    %c1 = arith.constant 1 : index
+    %to = tile.tensor_map %B : memref<?x32xf32, #tile.global> -> !tile.tensor_map<8x32xf32>
+    tile.grid %c1, %c1, %c1 args(%to : !tile.tensor_map<8x32xf32>)
+  } body args(%to: !tile.tensor_map<8x32xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %x = arith.constant 1.0 : f32
+    %t = tile.thread_id
+    %m = tile.alloc : memref<8x32xf32, #tile.shared>
+    scf.for %i = %c0 to %c8 step %c1 {
+      memref.store %x, %m[%i, %t] : memref<8x32xf32, #tile.shared>
+    }
+    %elected = tile.elect
+    scf.if %elected {
+      tile.tma.store %m, %to[%c0, %c0] : memref<8x32xf32, #tile.shared>, !tile.tensor_map<8x32xf32>
+      tile.bulk.commit
+      tile.bulk.wait 0
+    }
+  }
+  tile.kernel @fenced(%B: memref<?x32xf32, #tile.global>) threads(32) launch {
+    %c1 = arith.constant 1 : index
+    %to = tile.tensor_map %B : memref<?x32xf32, #tile.global> -> !tile.tensor_map<8x32xf32>
+    tile.grid %c1, %c1, %c1 args(%to : !tile.tensor_map<8x32xf32>)
+  } body args(%to: !tile.tensor_map<8x32xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %x = arith.constant 1.0 : f32
+    %t = tile.thread_id
+    %m = tile.alloc : memref<8x32xf32, #tile.shared>
+    scf.for %i = %c0 to %c8 step %c1 {
+      memref.store %x, %m[%i, %t] : memref<8x32xf32, #tile.shared>
+    }
+    tile.barrier
+    %elected = tile.elect
+    scf.if %elected {
+      tile.tma.store %m, %to[%c0, %c0] : memref<8x32xf32, #tile.shared>, !tile.tensor_map<8x32xf32>
+      tile.bulk.commit
+      tile.bulk.wait 0
+    }
+  }
+}
+
+// -----
+
+// What mbarriers and barriers with numbers order is the program's own affair, and so is what roles do.
+// CHECK-LABEL: tile.kernel @by_hand
+// CHECK-NOT: tile.barrier{{$}}
+tile.kernel @by_hand() threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = arith.constant 1.0 : f32
+  %no = arith.constant false
+  %m = tile.alloc : memref<128xf32, #tile.shared>
+  %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+  %t = tile.thread_id
+  memref.store %x, %m[%t] : memref<128xf32, #tile.shared>
+  tile.mbarrier.arrive %bar[] : memref<!tile.mbarrier, #tile.shared>
+  tile.mbarrier.wait %bar[], %no : memref<!tile.mbarrier, #tile.shared>
+  %a = memref.load %m[%c0] : memref<128xf32, #tile.shared>
+  tile.barrier id 1 threads 128
+  memref.store %x, %m[%t] : memref<128xf32, #tile.shared>
+  tile.warp_specialize
+  role one(%i) warps(2) {
+    %b = memref.load %m[%c0] : memref<128xf32, #tile.shared>
+    memref.store %b, %m[%i] : memref<128xf32, #tile.shared>
+  } role two(%i) warps(2) {
+    memref.store %x, %m[%i] : memref<128xf32, #tile.shared>
+  }
+}
+
+// -----
+
+// Scratch: one reduction a pass waits for the readers of the pass before it. Two wait for each other inside, and need nothing.
+// CHECK-LABEL: tile.kernel @reductions
+// CHECK: scf.for
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.reduce
+// CHECK: scf.for
+// CHECK-NOT: tile.barrier
+!row = tensor<1x1024xf32, #tile.blocked<per_thread = [1, 4], lanes = [1, 32], warps = [1, 4]>>
+!sum = tensor<1xf32, #tile.sliced<axis = 1, of = #tile.blocked<per_thread = [1, 4], lanes = [1, 32], warps = [1, 4]>>>
+tile.kernel @reductions() threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %a = tile.alloc : memref<16xi8, #tile.shared>
+  %b = tile.alloc : memref<16xi8, #tile.shared>
+  %d = tile.alloc : memref<16xi8, #tile.shared>
+  %x = arith.constant dense<1.0> : !row
+  scf.for %i = %c0 to %c9 step %c1 {
+    %y = tile.reduce %x scratch %a : memref<16xi8, #tile.shared> axis 1 (%p: f32, %q: f32) {
+      %s = arith.addf %p, %q : f32
+      tile.yield %s : f32
+    } : !row -> !sum
+  }
+  scf.for %i = %c0 to %c9 step %c1 {
+    %y = tile.reduce %x scratch %b : memref<16xi8, #tile.shared> axis 1 (%p: f32, %q: f32) {
+      %s = arith.addf %p, %q : f32
+      tile.yield %s : f32
+    } : !row -> !sum
+    %z = tile.reduce %x scratch %d : memref<16xi8, #tile.shared> axis 1 (%p: f32, %q: f32) {
+      %s = arith.addf %p, %q : f32
+      tile.yield %s : f32
+    } : !row -> !sum
+  }
+}

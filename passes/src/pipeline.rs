@@ -18,7 +18,7 @@ pub const STAGES: [Stage; 3] = [
         name: "explicit",
         description: "products, copies and roles spelt out, target checked, tiles and shared memory laid out",
         pipeline: "tile-plan-copies,tile-pipeline,tile-expand-mma,tile-specialize-warps,\
-                   tile-expand-tma,tile-verify-target,canonicalize,cse,tile-assign-layouts,\
+                   tile-swizzle-shared,tile-expand-tma,tile-verify-target,canonicalize,cse,tile-assign-layouts,\
                    tile-choose-occupancy,tile-vectorize-accesses,tile-allocate-scratch,tile-insert-sync,tile-allocate-shared",
     },
     Stage {

@@ -11,16 +11,26 @@
 //! }
 //! ```
 //!
-//! A buffer lives as long as its kernel, so no two share bytes. Offsets given by hand stay. The others are placed where
-//! they first fit, strictest alignment first, larger ones before smaller ones, then in the order of the source: the period
-//! of the swizzle (1024, 512 or 256 bytes), 128 without one, which tensor copies need, 8 for mbarriers, or more where the
-//! space says `align`. The same kernel always gets the same offsets.
+//! Buffers that never live at once share bytes, where a barrier of the block lies between the uses of the one and those of the
+//! other on every path (`shared_lifetimes`). No barrier is put there for it.
+//!
+//! ```mlir
+//! %a = tile.alloc {offset = 0 : i64} : memref<128x64xf32, #tile.shared>
+//! %b = tile.alloc {offset = 0 : i64} : memref<64x128xf32, #tile.shared>
+//! ... loads and stores of %a
+//! tile.barrier
+//! ... loads and stores of %b
+//! ```
+//!
+//! Offsets given by hand stay. The others are placed where they first fit, strictest alignment first, larger ones before
+//! smaller ones, then in the order of the source: the period of the swizzle (1024, 512 or 256 bytes), 128 without one, which
+//! tensor copies need, 8 for mbarriers, or more where the space says `align`. The same kernel always gets the same offsets.
 //!
 //! Needs a target, and that a block's shared memory starts on 1024 bytes, which `convert-tile-to-nvvm` asks for with the
 //! alignment of its symbol. Refuses offsets by hand that overlap, an `align` past 1024, and kernels that need more than the
 //! target has; that error names each buffer. A `tile.alloc` outside kernels gets a remark. With `report`, a remark for each
-//! kernel lists its buffers.
-use crate::verify_target::required_target;
+//! kernel lists its buffers: bytes, how long they live, and who shares with whom. `reuse=false` gives each bytes of its own.
+use crate::{shared_lifetimes::Lifetimes, shared_uses::line, verify_target::required_target};
 use girih_dialects::tile::{
     ops::{
         kernel::Kernel,
@@ -34,6 +44,7 @@ use girih_ir::{
     pass::{OptionDef, OptionDefault, Pass, PassContext, PassInfo, Statistic},
     prelude::*,
 };
+use std::collections::BTreeSet;
 
 /// Bytes that the start of a block's shared memory is a multiple of.
 pub const BASE_ALIGNMENT: u64 = 1024;
@@ -47,11 +58,18 @@ pub struct AllocateShared;
 impl Pass for AllocateShared {
     const INFO: PassInfo = PassInfo {
         anchor: Some("builtin.module"),
-        options: &[OptionDef {
-            name: "report",
-            description: "Give a remark for each kernel with the bytes of each buffer",
-            default: OptionDefault::Bool(false),
-        }],
+        options: &[
+            OptionDef {
+                name: "report",
+                description: "Give a remark for each kernel with the bytes of each buffer",
+                default: OptionDefault::Bool(false),
+            },
+            OptionDef {
+                name: "reuse",
+                description: "Let buffers share bytes that never live at once",
+                default: OptionDefault::Bool(true),
+            },
+        ],
         statistics: &[
             Statistic {
                 name: "shared-bytes",
@@ -60,6 +78,10 @@ impl Pass for AllocateShared {
             Statistic {
                 name: "padding-bytes",
                 description: "Bytes between buffers that none uses",
+            },
+            Statistic {
+                name: "reused-bytes",
+                description: "Bytes that sharing saves",
             },
         ],
         ..PassInfo::new("tile-allocate-shared", "Places the shared buffers of each kernel")
@@ -97,11 +119,13 @@ impl Buffer<'_, '_> {
     }
 }
 
-fn allocate<'c: 'a, 'a>(kernel: Kernel<'c, 'a>, cx: &PassContext<'c>) -> Res {
+fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
     let op = kernel.op();
     let allocs: Vec<_> = op.nested_ops().iter().filter_map(|op| op.cast::<Alloc>()).collect();
     let mut buffers = collect(allocs)?;
-    place(&mut buffers);
+    let lifetimes = Lifetimes::of(kernel);
+    let reuse = cx.option_bool("reuse");
+    place(&mut buffers, &|a, b| !reuse || lifetimes.are_apart(a, b));
     let total = buffers
         .iter()
         .filter_map(|b| b.span())
@@ -116,7 +140,7 @@ fn allocate<'c: 'a, 'a>(kernel: Kernel<'c, 'a>, cx: &PassContext<'c>) -> Res {
             let m = format!(
                 "needs {total} bytes of shared memory, but a block on {target} has at most {most}; use fewer or smaller buffers"
             );
-            return listed(Diag::op(&op, m), &buffers).report();
+            return listed(Diag::op(&op, m), &buffers, &lifetimes).report();
         }
     }
     for b in &buffers {
@@ -128,28 +152,53 @@ fn allocate<'c: 'a, 'a>(kernel: Kernel<'c, 'a>, cx: &PassContext<'c>) -> Res {
     }
     op.set_attr("shared_bytes", I64::to_attribute(&(total as i64), op.ctx()));
 
-    let used: u64 = buffers.iter().map(|b| b.bytes).sum();
+    let (sum, used) = (buffers.iter().map(|b| b.bytes).sum::<u64>(), covered(&buffers));
     cx.count(0, total);
-    cx.count(1, total.saturating_sub(used));
+    cx.count(1, total - used);
+    cx.count(2, sum - used);
     if cx.option_bool("report") {
         let m = format!(
-            "kernel @{} has {total} bytes of shared memory, {} of them between buffers",
+            "kernel @{} has {total} bytes of shared memory, {} of them between buffers, and {} saved by sharing",
             kernel.sym_name(),
-            total.saturating_sub(used)
+            total - used,
+            sum - used
         );
-        drop(listed(Diag::remark(&op, m), &buffers));
+        drop(listed(Diag::remark(&op, m), &buffers, &lifetimes));
     }
     Ok(())
 }
 
+/// Bytes that some buffer has.
+fn covered(buffers: &[Buffer<'_, '_>]) -> u64 {
+    let mut spans: Vec<(u64, u64)> = buffers.iter().filter_map(|b| b.span()).collect();
+    spans.sort_unstable();
+    let (mut bytes, mut end) = (0, 0);
+    for (s, e) in spans {
+        bytes += e.saturating_sub(s.max(end));
+        end = end.max(e);
+    }
+    bytes
+}
+
 /// A note for each buffer, in the order of the source.
-fn listed(mut diag: Diag, buffers: &[Buffer<'_, '_>]) -> Diag {
-    for b in buffers {
+fn listed<'c>(mut diag: Diag, buffers: &[Buffer<'c, '_>], lifetimes: &Lifetimes<'c>) -> Diag {
+    for (i, b) in buffers.iter().enumerate() {
+        let (start, end) = b.span().unwrap_or_default();
+        let others = buffers
+            .iter()
+            .enumerate()
+            .filter(|(j, o)| *j != i && o.meets(start, end));
+        let others: BTreeSet<String> = others.map(|(_, o)| line(o.alloc.op())).collect();
+        let others: Vec<String> = others.into_iter().collect();
+        let sharing = match others[..] {
+            [] => String::new(),
+            _ => format!("; shares bytes with the buffer at {}", others.join(" and ")),
+        };
         let m = format!(
-            "{} bytes at offset {}: {}",
+            "{} bytes at offset {start}: {}; {}{sharing}",
             b.bytes,
-            b.offset.unwrap_or_default(),
-            b.alloc.result().r#type()
+            b.alloc.result().r#type(),
+            lifetimes.life(i)
         );
         diag = diag.note(b.alloc.op().location(), m);
     }
@@ -166,6 +215,11 @@ fn collect<'c: 'a, 'a>(allocs: Vec<Alloc<'c, 'a>>) -> Res<Vec<Buffer<'c, 'a>>> {
             errors.op(&alloc.op(), format!("has type {t}, whose bytes are not known"));
             continue;
         };
+        if space.is_open() {
+            let m = format!("has type {t}, whose swizzle nobody has chosen yet; run tile-swizzle-shared first");
+            errors.op(&alloc.op(), m);
+            continue;
+        }
         let align = if is_mbarrier(t) {
             8.max(space.align() as u64)
         } else {
@@ -209,8 +263,8 @@ fn collect<'c: 'a, 'a>(allocs: Vec<Alloc<'c, 'a>>) -> Res<Vec<Buffer<'c, 'a>>> {
     errors.result().map(|()| buffers)
 }
 
-/// Gives each buffer without an offset the first one that fits.
-fn place(buffers: &mut [Buffer<'_, '_>]) {
+/// Gives each buffer without an offset the first one that fits. `are_apart` says which two need bytes of their own.
+fn place(buffers: &mut [Buffer<'_, '_>], are_apart: &dyn Fn(usize, usize) -> bool) {
     let mut order: Vec<usize> = (0..buffers.len()).filter(|i| buffers[*i].offset.is_none()).collect();
     order.sort_by_key(|i| {
         let b = &buffers[*i];
@@ -218,14 +272,21 @@ fn place(buffers: &mut [Buffer<'_, '_>]) {
     });
     for i in order {
         let (bytes, align) = (buffers[i].bytes, buffers[i].align);
+        let others = || {
+            buffers
+                .iter()
+                .enumerate()
+                .filter(|(j, _)| are_apart(i, *j))
+                .map(|(_, b)| b)
+        };
         // The lowest start is 0 or just past some buffer.
-        let ends = buffers.iter().filter_map(|b| b.span()).map(|(_, end)| end);
+        let ends = others().filter_map(|b| b.span()).map(|(_, end)| end);
         let mut starts: Vec<u64> = std::iter::once(0)
             .chain(ends)
             .map(|end| end.next_multiple_of(align))
             .collect();
         starts.sort_unstable();
-        let free = |start: &u64| !buffers.iter().any(|b| b.meets(*start, start.saturating_add(bytes)));
+        let free = |start: &u64| !others().any(|b| b.meets(*start, start.saturating_add(bytes)));
         buffers[i].offset = starts.into_iter().find(free);
     }
 }

@@ -20,6 +20,7 @@ pub mod pipeline;
 pub mod pipeline_loops;
 pub mod plan_copies;
 pub mod set_target;
+pub mod shared_lifetimes;
 pub mod shared_uses;
 mod slice;
 pub mod specialize_warps;

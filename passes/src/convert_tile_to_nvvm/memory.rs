@@ -174,6 +174,12 @@ pub fn patterns(c: &mut Conversion<'_>) {
                 "has no place in shared memory yet; run tile-allocate-shared first",
             );
         };
+        if shared_of(op.result().r#type()).is_some_and(|s| s.is_open()) {
+            return refuse(
+                op.op(),
+                "has swizzle = auto, which nobody has chosen yet; run tile-swizzle-shared first",
+            );
+        }
         let e = Emit::new(rewriter, op.op().location());
         let base = e.value(
             "llvm.mlir.addressof",

@@ -70,11 +70,21 @@ pub struct Args {
     /// Level to stop at; what the first three write can be compiled further.
     #[arg(long, value_enum, default_value = "ptx")]
     emit: Level,
+    /// Say what a kernel takes, on standard error.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    report: Option<Report>,
     #[command(flatten)]
     compilation: Compilation,
     /// Print one JSON object with diagnostics and times; needs -o.
     #[arg(long, requires = "output")]
     json: bool,
+}
+
+/// What `--report` says of kernels.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Report {
+    /// Shared memory: each buffer's bytes, how long it lives, and which buffers share bytes.
+    Shared,
 }
 
 /// As the command line spells levels.
@@ -152,7 +162,12 @@ pub fn main(args: &Args) -> u8 {
 }
 
 fn compile_to_file(args: &Args, source: &[u8], name: &str) -> Result<Compiled> {
-    let mut compiled = compile::compile(source, name, &args.compilation.options(args.emit.into()))?;
+    let mut options = args.compilation.options(args.emit.into());
+    if args.report == Some(Report::Shared) {
+        let pass = "tile-allocate-shared";
+        options.instead.push((pass.to_owned(), format!("{pass}{{report=true}}")));
+    }
+    let mut compiled = compile::compile(source, name, &options)?;
     let start = Instant::now();
     let output = args.output.as_deref().unwrap_or(Path::new("-"));
     let written = file::write(output, &compiled.content).and_then(|()| write_manifest(args, &compiled));

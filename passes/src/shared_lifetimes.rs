@@ -1,0 +1,164 @@
+//! How long shared buffers live, and which of them must not share bytes.
+//!
+//! A buffer lives from its first use to its last; where these lie in a loop, through the whole outermost loop, since one pass
+//! may read what another left. Scratch lives in its ops alone. A buffer lives for the whole kernel where its uses are not all
+//! known: it holds mbarriers, its address goes elsewhere, asynchronous copies or products use it, roles use it, or nothing
+//! does.
+//!
+//! Two buffers may share bytes if they never live at once, and if a barrier of the block lies on every path from a use of the
+//! one to a use of the other.
+use crate::shared_uses::{Uses, Walk, Way, line};
+use girih_dialects::tile::ops::kernel::{Kernel, WarpSpecialize};
+use girih_ir::prelude::*;
+use std::{collections::BTreeMap, fmt};
+
+/// When a buffer is in use.
+pub enum Life<'c> {
+    /// As long as its kernel, and why.
+    Always(String),
+    /// From one op to another.
+    Between(OperationRef<'c, 'c>, OperationRef<'c, 'c>),
+}
+
+impl fmt::Display for Life<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Life::Always(why) => write!(f, "lives for the whole kernel: {why}"),
+            Life::Between(first, last) if first == last => write!(f, "lives at {}", line(*first)),
+            Life::Between(first, last) => write!(f, "lives from {} to {}", line(*first), line(*last)),
+        }
+    }
+}
+
+/// Of all buffers of a kernel, in the order of its allocations.
+pub struct Lifetimes<'c> {
+    lives: Vec<Life<'c>>,
+    /// Whether two buffers need bytes of their own.
+    apart: Vec<Vec<bool>>,
+}
+
+impl<'c> Lifetimes<'c> {
+    /// Of a kernel.
+    pub fn of(kernel: Kernel<'c, 'c>) -> Lifetimes<'c> {
+        let uses = Uses::of(kernel);
+        let ops = kernel.op().nested_ops();
+        let mut numbers = BTreeMap::new();
+        for (i, op) in ops.iter().enumerate() {
+            numbers.insert(op.to_raw().ptr as usize, i);
+        }
+        let order = Order { kernel, numbers };
+        let n = uses.buffers.len();
+        let (mut lives, mut spans) = (vec![], vec![]);
+        for buffer in 0..n {
+            let (life, span) = order.life(&uses, buffer);
+            lives.push(life);
+            spans.push(span);
+        }
+        let meet = |a: &[Span], b: &[Span]| a.iter().any(|x| b.iter().any(|y| x.0 <= y.1 && y.0 <= x.1));
+        let mut apart: Vec<Vec<bool>> = (0..n)
+            .map(|i| (0..n).map(|j| i == j || meet(&spans[i], &spans[j])).collect())
+            .collect();
+        Walk::through(kernel, &uses, &[], &mut |pending, number| {
+            let later = uses.all[number].buffer;
+            for p in pending.iter().filter(|p| p.ordered.is_none()) {
+                let earlier = uses.all[p.number].buffer;
+                apart[earlier][later] = true;
+                apart[later][earlier] = true;
+            }
+        });
+        Lifetimes { lives, apart }
+    }
+    /// When a buffer is in use.
+    pub fn life(&self, buffer: usize) -> &Life<'c> {
+        &self.lives[buffer]
+    }
+    /// Whether two buffers need bytes of their own.
+    pub fn are_apart(&self, a: usize, b: usize) -> bool {
+        self.apart[a][b]
+    }
+}
+
+/// First and last op of a stretch, by number.
+type Span = (usize, usize);
+
+/// The ops of a kernel, counted in the order of the source, parents first.
+struct Order<'c> {
+    kernel: Kernel<'c, 'c>,
+    numbers: BTreeMap<usize, usize>,
+}
+
+impl<'c> Order<'c> {
+    fn number(&self, op: OperationRef<'c, 'c>) -> usize {
+        self.numbers.get(&(op.to_raw().ptr as usize)).copied().unwrap_or(0)
+    }
+
+    fn span(&self, op: OperationRef<'c, 'c>) -> Span {
+        let first = self.number(op);
+        (first, first + op.nested_ops().len() - 1)
+    }
+
+    /// Ops around an op and the op itself, from the kernel's body inwards.
+    fn path(&self, op: OperationRef<'c, 'c>) -> Vec<OperationRef<'c, 'c>> {
+        let mut path = vec![];
+        let mut at = Some(op);
+        while let Some(op) = at.filter(|op| *op != self.kernel.op()) {
+            path.push(op);
+            at = op.parent();
+        }
+        path.reverse();
+        path
+    }
+
+    fn life(&self, uses: &Uses<'c>, buffer: usize) -> (Life<'c>, Vec<Span>) {
+        let b = &uses.buffers[buffer];
+        let mut ops: Vec<OperationRef> = uses.all.iter().filter(|u| u.buffer == buffer).map(|u| u.op).collect();
+        ops.sort_by_key(|op| self.number(*op));
+        let in_role = ops.iter().any(|op| op.ancestor::<WarpSpecialize>().is_some());
+        let why = if b.is_mbarrier {
+            "it holds mbarriers".to_owned()
+        } else if let Some(op) = b.lost {
+            format!(
+                "'{}' at {} takes it where its uses cannot be followed",
+                op.full_name(),
+                line(op)
+            )
+        } else if b.is_async {
+            "asynchronous copies or products use it".to_owned()
+        } else if in_role {
+            "roles use it".to_owned()
+        } else if ops.is_empty() {
+            "nothing is known to use it".to_owned()
+        } else if self.kernel.body().block_list().len() > 1 {
+            "the kernel's body has several blocks".to_owned()
+        } else {
+            let (first, last) = (ops[0], ops[ops.len() - 1]);
+            let is_scratch = uses
+                .all
+                .iter()
+                .filter(|u| u.buffer == buffer)
+                .all(|u| u.way == Way::Collective);
+            let spans = match is_scratch {
+                true => ops.iter().map(|op| self.span(*op)).collect(),
+                false => vec![self.stretch(&ops)],
+            };
+            return (Life::Between(first, last), spans);
+        };
+        (Life::Always(why), vec![(0, usize::MAX)])
+    }
+
+    /// From the first to the last of ops that share what they read and write.
+    fn stretch(&self, ops: &[OperationRef<'c, 'c>]) -> Span {
+        let paths: Vec<_> = ops.iter().map(|op| self.path(*op)).collect();
+        let mut depth = 0;
+        while let Some(outer) = paths[0].get(depth)
+            && paths.iter().all(|p| p.get(depth) == Some(outer) && p.len() > depth + 1)
+        {
+            if outer.full_name() != "scf.if" {
+                return self.span(*outer);
+            }
+            depth += 1;
+        }
+        let spans = paths.iter().filter_map(|p| p.get(depth)).map(|op| self.span(*op));
+        spans.fold((usize::MAX, 0), |(a, b), (c, d)| (a.min(c), b.max(d)))
+    }
+}

@@ -102,7 +102,11 @@ fn order<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) {
         };
         Before(place).insert(op)
     };
-    while let Some(missing) = first_missing(kernel, &uses, &[]) {
+    // Each round orders one pair of accesses.
+    for _ in 0..uses.all.len().saturating_mul(uses.all.len()).saturating_mul(2) {
+        let Some(missing) = first_missing(kernel, &uses, &[]) else {
+            break;
+        };
         inserted.extend(missing.fence.map(|place| at(place, true)));
         inserted.extend(missing.barrier.map(|place| at(place, false)));
     }

@@ -122,7 +122,7 @@ impl<'c> Order<'c> {
                 op.full_name(),
                 line(op)
             )
-        } else if b.is_async {
+        } else if b.is_in_flight {
             "asynchronous copies or products use it".to_owned()
         } else if in_role {
             "roles use it".to_owned()

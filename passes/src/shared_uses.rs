@@ -15,7 +15,7 @@
 //! Branches are joined; loops, and regions with several blocks, are walked until nothing new is pending.
 use crate::allocate_scratch::scratch_bytes;
 use girih_dialects::tile::{
-    marks::{ASYNC, COLLECTIVE, Order, marked_operands, order_of},
+    marks::{ASYNC, COLLECTIVE, IN_FLIGHT, Order, marked_operands, order_of},
     ops::{
         kernel::{Kernel, WarpSpecialize},
         memory::{Alloc, is_mbarrier},
@@ -71,6 +71,8 @@ pub struct Buffer<'c> {
     pub lost: Option<OperationRef<'c, 'c>>,
     /// Whether a use goes through the async proxy.
     pub is_async: bool,
+    /// Whether a use may go on after its op, through whatever proxy.
+    pub is_in_flight: bool,
 }
 
 /// The buffers of a kernel with their uses.
@@ -100,6 +102,7 @@ impl<'c> Uses<'c> {
                 is_mbarrier: is_mbarrier(alloc.result().r#type()),
                 lost: None,
                 is_async: false,
+                is_in_flight: false,
             });
             found.follow(number, alloc.result());
         }
@@ -152,6 +155,7 @@ impl<'c> Uses<'c> {
                     Way::Plain
                 };
                 self.buffers[buffer].is_async |= way == Way::Async;
+                self.buffers[buffer].is_in_flight |= way == Way::Async || marked(IN_FLIGHT);
                 self.all.push(Use {
                     op,
                     memory,

@@ -155,3 +155,25 @@ module attributes {tile.target = "sm_90a"} {
     %there = tile.remote %escapes, %i0 : memref<64xf32, #tile.shared> -> memref<64xf32, #tile.shared_cluster>
   }
 }
+
+// -----
+
+// A copy in flight may still write when nothing uses the buffer any more.
+// REPORT: remark: {{.*}}kernel @in_flight
+// REPORT: lives for the whole kernel: asynchronous copies or products use it
+// CHECK-LABEL: tile.kernel @in_flight
+// CHECK-SAME: shared_bytes = 512
+module attributes {tile.target = "sm_90a"} {
+  tile.kernel @in_flight(%A: memref<64xf32, #tile.global>) threads(32) launch {
+    %c1 = arith.constant 1 : index
+    tile.grid %c1, %c1, %c1
+  } body {
+    %x = arith.constant 1.0 : f32
+    %t = tile.thread_id
+    %a = tile.alloc : memref<64xf32, #tile.shared>
+    %b = tile.alloc : memref<64xf32, #tile.shared>
+    tile.cp_async %A[%t], %a[%t], 4 : memref<64xf32, #tile.global>, memref<64xf32, #tile.shared>
+    tile.barrier
+    memref.store %x, %b[%t] : memref<64xf32, #tile.shared>
+  }
+}

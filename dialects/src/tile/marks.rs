@@ -4,6 +4,7 @@
 //! | mark | on | what it says |
 //! |---|---|---|
 //! | [`ASYNC`] | a memref operand | reached through the async proxy or by other blocks, and possibly still when the op is done |
+//! | [`IN_FLIGHT`] | a memref operand | written through the generic proxy, possibly after the op is done |
 //! | [`COLLECTIVE`] | a memref operand | all threads write it, wait for each other, and read it |
 //! | [`ORDERS`] | the op | threads wait here for what others did, by an agreement that the IR does not show |
 //! | [`VARIES`] | the op | its result differs between the threads of a block |
@@ -17,6 +18,8 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 /// The operand is reached through the async proxy, by copies or products that may go on after the op, or by other blocks.
 pub const ASYNC: Mark = Mark("async");
+/// The operand is written through the generic proxy, by a copy that may go on after the op: the thread waits for it elsewhere.
+pub const IN_FLIGHT: Mark = Mark("in_flight");
 /// All threads of the block write the operand, wait for each other inside the op, and read it. Nothing lives in it between
 /// two such ops.
 pub const COLLECTIVE: Mark = Mark("collective");

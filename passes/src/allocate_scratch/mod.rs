@@ -337,12 +337,7 @@ struct State<'c> {
     arrived: Option<OperationRef<'c, 'c>>,
 }
 
-fn walk<'c>(
-    block: BlockRef<'c, 'c>,
-    state: &mut State<'c>,
-    found: &mut Clusters<'c>,
-    cx: &PassContext<'c>,
-) -> Res {
+fn walk<'c>(block: BlockRef<'c, 'c>, state: &mut State<'c>, found: &mut Clusters<'c>, cx: &PassContext<'c>) -> Res {
     for op in block.op_list() {
         if op.is::<ClusterArrive>() {
             state.arrived = Some(op);

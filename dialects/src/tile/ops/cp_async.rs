@@ -7,6 +7,7 @@
 //! tile.cp_async.wait_all                                         // or: the thread waits for them
 //! ```
 use super::super::{
+    marks::IN_FLIGHT,
     spaces::{GLOBAL_MEMREF, SHARED_MEMREF, shared_of},
     types::MBARRIERS,
     verify::{element_bits, index_count, indices_inside, is_contiguous, on_device},
@@ -45,6 +46,7 @@ op! {
         }
         attributes { bytes: required(I64) }
         effects [read source, write destination, read, write]
+        marks [IN_FLIGHT: destination]
         format "$source `[` $indices `]` `,` $destination `[` $destination_indices `]` `,` $bytes (`src_size` $src_size^)? attr-dict `:` type($source) `,` type($destination)"
         hooks {
             fn verify(self) -> Res {

@@ -206,3 +206,22 @@ tile.kernel @persistent(%B: !rows) threads(128) launch {
   }
 }
 }
+
+// -----
+
+!rows = memref<?x?xf16, strided<[?, 1]>, #tile.global>
+!panels = memref<1x2x16x64xf16, #tile.shared<swizzle = 128>>
+
+// Without a ring it is all the same how many slots one would have.
+// CHECK-LABEL: tile.kernel @no_loop
+// CHECK: tile.alloc : memref<1x2x16x64xf16, #tile.shared<swizzle = 128>>
+// CHECK-NOT: mbarrier
+module attributes {tile.target = "sm_90a"} {
+tile.kernel @no_loop(%B: !rows) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %b = tile.stage %B[%c0, %c0] side b major mn by threads : !rows -> !panels
+}
+}

@@ -10,4 +10,5 @@ mod mutated;
 mod programs;
 mod roles;
 mod support;
+mod variants;
 mod wgmma;

@@ -228,6 +228,11 @@ fn assign<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
 /// Gives half of the tiles layouts drawn at random, some with all that follows from them.
 fn draw_layouts<'c>(graph: &mut Graph<'c>, context: &'c Context, seed: u64, warps: u64) {
     let mut dice = Dice(seed);
+    // Layouts of small tiles, in which threads hold copies, are none for large ones.
+    let small = graph
+        .tiles
+        .iter()
+        .all(|t| random::may_copy(&t.r#type().shape().unwrap_or_default(), warps));
     for n in 0..graph.tiles.len() {
         let choice = dice.below(4);
         if choice < 2 {
@@ -235,7 +240,7 @@ fn draw_layouts<'c>(graph: &mut Graph<'c>, context: &'c Context, seed: u64, warp
             let layout = random::layout(&mut dice, context, &shape, warps);
             graph.drawn[n] = true;
             match choice {
-                0 => graph.spread(n, layout),
+                0 if small => graph.spread(n, layout),
                 _ => graph.layouts[n] = Some(layout),
             }
         }

@@ -7,6 +7,8 @@ use girih_ir::prelude::*;
 
 /// Bits of a lane's number.
 const LANE_BITS: usize = 5;
+/// Elements for each thread up to which some have copies.
+const MOST_REGISTERS: u64 = 8;
 
 /// Random numbers (splitmix64): the same for the same seed, everywhere.
 pub struct Dice(pub u64);
@@ -43,15 +45,21 @@ pub fn layout<'c>(dice: &mut Dice, context: &'c Context, shape: &[i64], warps: u
     }
 }
 
+/// Whether threads may hold copies that they need not: a thread's registers are few.
+pub fn may_copy(shape: &[i64], warps: u64) -> bool {
+    shape.iter().product::<i64>() as u64 <= warps * 32 * MOST_REGISTERS
+}
+
 fn blocked<'c>(dice: &mut Dice, context: &'c Context, shape: &[i64], warps: u64) -> Blocked<'c> {
     let rank = shape.len();
     let mut room: Vec<u64> = shape.iter().map(|s| *s as u64).collect();
+    let spare = may_copy(shape, warps);
     // Where there is room, as a rule; other threads hold copies.
     let mut deal = |bits: usize, dice: &mut Dice| {
         let mut dealt = vec![1; rank];
         for _ in 0..bits {
             let open: Vec<usize> = (0..rank).filter(|a| room[*a] > 1).collect();
-            let any = open.is_empty() || dice.below(12) == 0;
+            let any = open.is_empty() || spare && dice.below(12) == 0;
             let axis = if any {
                 dice.below(rank)
             } else {
@@ -79,7 +87,7 @@ fn blocked<'c>(dice: &mut Dice, context: &'c Context, shape: &[i64], warps: u64)
 }
 
 fn linear<'c>(dice: &mut Dice, context: &'c Context, shape: &[i64], warps: u64) -> Linear<'c> {
-    let rank = shape.len();
+    let (rank, spare) = (shape.len(), may_copy(shape, warps));
     let mut bits: Vec<Vec<i64>> = vec![];
     for (axis, size) in shape.iter().enumerate() {
         for bit in 0..size.ilog2() {
@@ -92,7 +100,7 @@ fn linear<'c>(dice: &mut Dice, context: &'c Context, shape: &[i64], warps: u64) 
     let mut threads = |count: usize, dice: &mut Dice| -> Vec<i64> {
         (0..count)
             .flat_map(|_| match dice.below(12) {
-                0 => vec![0; rank],
+                0 if spare => vec![0; rank],
                 _ => bits.pop().unwrap_or_else(|| vec![0; rank]),
             })
             .collect()

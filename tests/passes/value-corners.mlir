@@ -7,6 +7,9 @@
 // RUN: girih run %s --kernel element --device sim --arg Y=zeros:i16[1] --check Y=full(3):i16[1] 2>/dev/null | FileCheck %s
 // RUN: girih run %s --kernel no_axes --device sim --arg Y=zeros:f32[1,1] --check Y=full(5):f32[1,1] 2>/dev/null | FileCheck %s
 // RUN: girih run %s --kernel rows_of_others --device sim --arg I=iota:i32[8] --arg Y=zeros:i16[8,8] --check Y=ones:i16[8,8] 2>/dev/null | FileCheck %s
+// RUN: girih run %s --kernel narrowed --device sim --arg X=full(1.0625000000009095):f64[64] --arg Y=zeros:e4m3[64] --check Y=full(1.125):e4m3[64] 2>/dev/null | FileCheck %s
+// RUN: girih run %s --kernel narrowed --device sim --arg X=full(1.0625):f64[64] --arg Y=zeros:e4m3[64] --check Y=ones:e4m3[64] 2>/dev/null | FileCheck %s
+// RUN: girih run %s --kernel counted --device sim --arg X=full(17):i32[64] --arg Y=zeros:e4m3[64] --check Y=full(16):e4m3[64] 2>/dev/null | FileCheck %s
 // CHECK: right: Y: all {{.*}} elements are exact
 
 // Fewer bytes for each thread than a line has for each lane.
@@ -158,4 +161,27 @@ tile.kernel @rows_of_others(%I: memref<8xi32, #tile.global>, %Y: memref<8x8xi16,
   %one = arith.constant dense<1> : tensor<8x8xi16>
   %rows = tile.load %I[%c0] : memref<8xi32, #tile.global> -> tensor<8xi32>
   tile.scatter %one, %Y[%c0] rows %rows : tensor<8x8xi16>, memref<8x8xi16, #tile.global>, tensor<8xi32>
+}
+
+// To 8-bit floats, rounded once: a little more than halfway is above.
+tile.kernel @narrowed(%X: memref<64xf64, #tile.global>, %Y: memref<64xf8E4M3FN, #tile.global>) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %X[%c0] : memref<64xf64, #tile.global> -> tensor<64xf64>
+  %y = arith.truncf %x : tensor<64xf64> to tensor<64xf8E4M3FN>
+  tile.store %y, %Y[%c0] : tensor<64xf8E4M3FN>, memref<64xf8E4M3FN, #tile.global>
+}
+
+// Two conversions that become one, from integers.
+tile.kernel @counted(%X: memref<64xi32, #tile.global>, %Y: memref<64xf8E4M3FN, #tile.global>) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %X[%c0] : memref<64xi32, #tile.global> -> tensor<64xi32>
+  %wide = arith.sitofp %x : tensor<64xi32> to tensor<64xf64>
+  %y = arith.truncf %wide : tensor<64xf64> to tensor<64xf8E4M3FN>
+  tile.store %y, %Y[%c0] : tensor<64xf8E4M3FN>, memref<64xf8E4M3FN, #tile.global>
 }

@@ -18,7 +18,9 @@ use girih_ir::{
 pub fn patterns(c: &mut Conversion<'_>) {
     c.pattern("arith.constant", 1, |op, _, rewriter| constant(op, rewriter));
     c.pattern("", 0, elementwise);
-    c.pattern("arith.truncf", 2, narrow);
+    for name in ["arith.truncf", "arith.sitofp", "arith.uitofp"] {
+        c.pattern(name, 2, narrow);
+    }
     c.pattern("arith.extf", 2, widen);
 }
 
@@ -31,7 +33,8 @@ fn byte_float(t: Type<'_>) -> Option<&'static str> {
     }
 }
 
-/// To 8-bit floats, two at a time: rounded to nearest even, and to the largest number where they are too large.
+/// To 8-bit floats, from floats and integers, two at a time: rounded to nearest even, and to the largest number where they are
+/// too large.
 fn narrow<'c>(op: OperationRef<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &ConversionRewriter<'c>) -> Matched {
     let t = op.result0().r#type();
     let (Some(format), Some(element), true) = (byte_float(t), t.element_type(), is_laid_out(t)) else {
@@ -40,8 +43,10 @@ fn narrow<'c>(op: OperationRef<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &
     let e = Emit::new(rewriter, op.location());
     let f32_type = Type::float32(e.context());
     let wide = |v: V<'c>| match v.r#type().bit_width() {
+        // f32 has every integer that is not past the largest number anyway.
+        _ if !v.r#type().is_float_type() => e.value(op.full_name(), &[v], f32_type, &[]),
         Some(32) => v,
-        Some(64) => e.value("arith.truncf", &[v], f32_type, &[]),
+        Some(64) => to_odd(&e, v),
         _ => e.value("arith.extf", &[v], f32_type, &[]),
     };
     let values: Vec<V> = operands.get(0).iter().map(|v| wide(*v)).collect();
@@ -58,6 +63,19 @@ fn narrow<'c>(op: OperationRef<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &
     }
     rewriter.replace_multiple(op, &[out]);
     Ok(())
+}
+
+/// An f64 as an f32 that rounds to a shorter format as the f64 itself would: cut off, and odd where anything was.
+fn to_odd<'c>(e: &Emit<'c, '_>, v: V<'c>) -> V<'c> {
+    let (f32_type, i32_type) = (Type::float32(e.context()), e.i32_type());
+    let input = [AsmOperand {
+        constraint: "d",
+        value: v,
+    }];
+    let cut = e.inline_ptx("cvt.rz.f32.f64 $0, $1;", &[("f", f32_type)], &[], &input, false)[0];
+    let back = e.value("arith.extf", &[cut], v.r#type(), &[]);
+    let differs = e.value("arith.cmpf", &[back, v], e.int(1), &[("predicate", e.attr("13 : i64"))]);
+    e.bitcast(e.or(e.bitcast(cut, i32_type), e.zext(differs, 32)), f32_type)
 }
 
 /// From 8-bit floats, two at a time and by way of f16, which has all of them.

@@ -90,8 +90,10 @@ fn is_byte_float_arithmetic(op: OperationRef<'_, '_>) -> bool {
         number.is_float_type() && number.bit_width() == Some(8)
     };
     // Tiles are converted two numbers at a time.
-    let converts = matches!(op.full_name(), "arith.extf" | "arith.truncf")
-        && op.result_types().first().is_some_and(|t| t.is_ranked_tensor_type());
+    let converts = matches!(
+        op.full_name(),
+        "arith.extf" | "arith.truncf" | "arith.sitofp" | "arith.uitofp"
+    ) && op.result_types().first().is_some_and(|t| t.is_ranked_tensor_type());
     !converts
         && matches!(op.dialect_name(), "arith" | "math")
         && !matches!(op.full_name(), "arith.constant" | "arith.select" | "arith.bitcast")

@@ -150,11 +150,12 @@ impl Draw {
     }
 
     fn bits(&mut self, dtype: DType) -> u64 {
-        if dtype.is_float() {
+        if dtype.is_float() && !self.dice.chance(1, 8) {
             let v = self.dice.range(-16, 16) as f64 * self.dice.pick(&[1.0, 0.5, 0.125]);
             return rounded(dtype, v);
         }
         let v = match self.dice.below(3) {
+            _ if dtype.is_float() => self.dice.next(),
             0 => self.dice.next(),
             _ => self.dice.range(-9, 9) as u64,
         };

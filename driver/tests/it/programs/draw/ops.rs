@@ -144,7 +144,7 @@ impl Draw {
             (false, false) if a < b => self.dice.pick(&["arith.extsi", "arith.extui"]),
             (false, false) if a > b => "arith.trunci",
             (false, true) if a == b && self.dice.chance(1, 3) && a > 8 => "arith.bitcast",
-            (false, true) if b > 8 => self.dice.pick(&["arith.sitofp", "arith.uitofp"]),
+            (false, true) => self.dice.pick(&["arith.sitofp", "arith.uitofp"]),
             (true, false) if b > 1 && a > 8 => self.dice.pick(&["arith.fptosi", "arith.fptosi", "arith.fptoui"]),
             (true, true) if a < b => "arith.extf",
             (true, true) if a > b => "arith.truncf",

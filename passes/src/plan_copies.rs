@@ -417,6 +417,11 @@ fn tensor_copy<'c>(
     }
     let (column, by) = (load.indices()[axis], COPY_BYTES / bytes);
     let multiples = unknown_parts(column, by);
+    if let Some(never) = multiples.iter().find_map(|v| v.constant_int()) {
+        return Err(format!(
+            "tensor copies start at multiples of {COPY_BYTES} bytes, but a part of the index along axis {axis} is {never} elements"
+        ));
+    }
     if !multiples.iter().all(|v| nest.slice().reaches(*v)) {
         return Err(format!(
             "tensor copies start at multiples of {COPY_BYTES} bytes, but the index along axis {axis} is known to be a multiple of \

@@ -287,3 +287,28 @@ tile.kernel @half_staged(%A: !rows, %B: !columns) threads(128) launch {
   // expected-error @+1 {{operand b is computed, not loaded}}
   %c = tile.mma %staged, %one, %zero : memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>, tensor<64x8xbf16>, tensor<64x8xf32>
 }
+
+// -----
+
+// No test is made that cannot hold.
+!rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+module attributes {tile.target = "sm_90a"} {
+tile.kernel @odd_column(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant dense<0.0> : tensor<64x16xf32>
+  %sum = scf.for %k = %c0 to %c32 step %c16 iter_args(%acc = %zero) -> (tensor<64x16xf32>) {
+    %a = tile.load %A[%c0, %k] : !rows -> tensor<64x16xbf16>
+    // expected-remark @+1 {{no tensor copy takes operand b: tensor copies start at multiples of 16 bytes, but a part of the index along axis 1 is 3 elements}}
+    %b = tile.load %B[%k, %c3] : !columns -> tensor<16x16xbf16>
+    %c = tile.mma %a, %b, %acc : tensor<64x16xbf16>, tensor<16x16xbf16>, tensor<64x16xf32>
+    scf.yield %c : tensor<64x16xf32>
+  }
+}
+}

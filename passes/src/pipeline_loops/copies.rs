@@ -21,7 +21,7 @@ use crate::{
 use girih_dialects::{
     nvvm::{Cmp, Emit},
     tile::{
-        ops::{cp_async::CpAsync, memory::Slab, mma::Stage, value::IsAligned, wgmma::Major},
+        ops::{cp_async::CpAsync, kernel::Kernel, memory::Slab, mma::Stage, value::IsAligned, wgmma::Major},
         verify::element_bits,
     },
 };
@@ -42,7 +42,13 @@ const PERIOD_ROWS: i64 = 8;
 const UNROLL: i64 = 8;
 
 /// Whether threads can copy an operand ahead, or why not.
-pub(super) fn fit(stage: Stage<'_, '_>) -> Result<(), String> {
+pub(super) fn fit<'c>(kernel: Kernel<'c, 'c>, stage: Stage<'c, 'c>) -> Result<(), String> {
+    if kernel.threads() < THREADS {
+        return Err(format!(
+            "the block has {} threads of the {THREADS} that copy",
+            kernel.threads()
+        ));
+    }
     let (s, source) = (stage.staging(), stage.source().r#type());
     let (strides, _) = source.strides_and_offset().unwrap_or_default();
     if strides.get(1 - s.row_axis(stage.side())) != Some(&1) {
@@ -56,14 +62,14 @@ pub(super) fn fit(stage: Stage<'_, '_>) -> Result<(), String> {
 }
 
 /// Where an operand is copied from.
-pub(super) struct From<'c> {
+pub(super) struct Source<'c> {
     source: V<'c>,
     /// Indices of its first element.
     pub first: Vec<V<'c>>,
 }
 
 /// Computes where to copy from in a place of which `slice` knows the loop's counter.
-pub(super) fn place_of<'c>(e: &Emit<'c, '_>, slice: &mut Slice<'c, '_>, o: &Operand<'c>) -> Res<From<'c>> {
+pub(super) fn place_of<'c>(e: &Emit<'c, '_>, slice: &mut Slice<'c, '_>, o: &Operand<'c>) -> Res<Source<'c>> {
     let mut get = |v: V<'c>| match slice.get(v, e.builder()) {
         Ok(v) => Ok(v),
         Err(_) => {
@@ -73,7 +79,7 @@ pub(super) fn place_of<'c>(e: &Emit<'c, '_>, slice: &mut Slice<'c, '_>, o: &Oper
     };
     let source = get(o.stage.source())?;
     let first = o.stage.indices().into_iter().map(get).collect::<Res<_>>()?;
-    Ok(From { source, first })
+    Ok(Source { source, first })
 }
 
 /// Which chunks a copy takes.
@@ -83,7 +89,7 @@ pub(super) struct Widths<'c> {
 }
 
 impl<'c> Widths<'c> {
-    pub(super) fn new(e: &Emit<'c, '_>, o: &Operand<'c>, from: &From<'c>) -> Self {
+    pub(super) fn new(e: &Emit<'c, '_>, o: &Operand<'c>, from: &Source<'c>) -> Self {
         let axis = o.column_axis();
         let known = known_multiple(o.stage.indices()[axis]);
         let mut tests = vec![];
@@ -135,7 +141,7 @@ impl<'c> Operand<'c> {
 pub(super) fn copy<'c>(
     e: &Emit<'c, '_>,
     o: &Operand<'c>,
-    from: &From<'c>,
+    from: &Source<'c>,
     widths: &Widths<'c>,
     slot: V<'c>,
     thread: V<'c>,
@@ -147,7 +153,7 @@ pub(super) fn copy<'c>(
 #[derive(Clone, Copy)]
 struct Copy<'c, 'x> {
     o: &'x Operand<'c>,
-    from: &'x From<'c>,
+    from: &'x Source<'c>,
     slot: V<'c>,
     thread: V<'c>,
 }
@@ -205,24 +211,21 @@ impl<'c> Copy<'c, '_> {
     }
 
     /// All chunks of `width` bytes that the thread brings; `body` gets those that are on their way at once, of each panel about
-    /// `unroll` rows for each place in a row.
-    fn each(self, e: &Emit<'c, '_>, width: i64, unroll_asked: i64, body: &dyn Fn(&Emit<'c, '_>, &[Chunk<'c>])) {
+    /// `asked` rows for each place in a row.
+    fn each(self, e: &Emit<'c, '_>, width: i64, asked: i64, body: &dyn Fn(&Emit<'c, '_>, &[Chunk<'c>])) {
         let (s, slot_type, sizes) = (self.o.staging, self.o.stage.result().r#type(), self.sizes(e));
         let elements = width / self.o.element_bytes();
         let in_row = s.span / elements;
         let together = THREADS / in_row;
         let step = together.max(PERIOD_ROWS);
         let passes = (s.rows + step - 1) / step;
-        let unroll = (1..=unroll_asked.min(passes))
-            .rev()
-            .find(|u| passes % u == 0)
-            .unwrap_or(1);
+        let unroll = (1..=asked.min(passes)).rev().find(|u| passes % u == 0).unwrap_or(1);
         let row = e.div_u(self.thread, e.index(in_row));
         let column = e.mul(e.rem_u(self.thread, e.index(in_row)), e.index(elements));
         let panel_type = with_shape(slot_type, &[s.rows, s.span]);
         let (row_axis, column_axis) = (self.o.row_axis(), self.o.column_axis());
         // Panels that are few chunks go together.
-        let (mut open, most) = (vec![], unroll_asked * (step / together));
+        let (mut open, most) = (vec![], asked * (step / together));
         for block in 0..s.blocks {
             for panel in 0..s.panels {
                 let at = [self.slot, e.index(block), e.index(panel)];

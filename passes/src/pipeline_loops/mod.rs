@@ -235,7 +235,7 @@ fn runs_ahead<'c>(kernel: Kernel<'c, 'c>, stage: Stage<'c, 'c>) -> Result<Nest<'
         return Err("it copies from a place that depends on more than the loop's counter".to_owned());
     }
     if stage.by() == Mover::Threads || stage.condition().is_some() {
-        copies::fit(stage)?;
+        copies::fit(kernel, stage)?;
     }
     Ok(nest)
 }

@@ -130,7 +130,7 @@ fn cluster_reduce<'c>(
         }
     };
     if let Some(barrier) = barrier {
-        let elements: i64 = d.shape.iter().map(|s| *s as i64).product();
+        let elements: i64 = d.shape.iter().product();
         let all: i64 = bytes.iter().map(|b| b * elements * blocks).sum();
         let first = e.cmp(Cmp::Eq, id, e.c32(0));
         e.if_then(first, |e| {

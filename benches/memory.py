@@ -31,11 +31,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # the compiler, how many blocks a multiprocessor holds
 SHORT = [(4, 1024, 128, 1), (2, 1024, 128, 1), (2, 1024, 128, 1, 12), (1, 1024, 64, 1, 20), (1, 1024, 64, 1, 24)]
 WHOLE = [(1, 8192, 256, 1), (1, 8192, 256, 1, 4), (1, 8192, 256, 1, 5), *[(1, 8192, 128, 1, resident) for resident in (4, 5, 6)]]
+# Less than a row at a time: it is read twice.
+LOOPED = [(1, 4096, 512, 1), (1, 4096, 512, 1, 4), (1, 4096, 256, 1, 8), (1, 2048, 256, 1, 8)]
 SPLIT = [*[(1, 8192, 128, 8, resident) for resident in (5, 6, 7)], (1, 8192, 256, 8, 4), (1, 16384, 256, 4), (1, 16384, 256, 4, 3)]
 VARIANTS = {
-    "softmax": [*SHORT, *WHOLE, *SPLIT],
-    "rmsnorm": [*SHORT, *WHOLE, *SPLIT],
-    "layernorm": [*SHORT, *WHOLE, *SPLIT],
+    "softmax": [*SHORT, *WHOLE, *LOOPED, *SPLIT],
+    "rmsnorm": [*SHORT, *WHOLE, *LOOPED, *SPLIT],
+    "layernorm": [*SHORT, *WHOLE, *LOOPED, *SPLIT],
     "row_sum": [(1, 8192, 256, 1), (1, 8192, 512, 1), (1, 4096, 256, 1), (1, 16384, 512, 1)],
     "col_sum": [(128, 64, 256, 1), (256, 64, 256, 1), (256, 64, 512, 1), (128, 128, 256, 1)],
     "transpose": [(64, 64, 256, 1), (64, 64, 128, 1), (64, 128, 256, 1), (128, 64, 256, 1), (128, 128, 512, 1)],
@@ -45,7 +47,7 @@ CASES = [
     *[
         (name, shape, variants)
         for name in ("softmax", "rmsnorm", "layernorm")
-        for shape, variants in [((32768, 8192), WHOLE), ((65536, 1024), SHORT), ((4096, 65536), [*WHOLE[:1], *SPLIT])]
+        for shape, variants in [((32768, 8192), [*WHOLE, *LOOPED]), ((65536, 1024), SHORT), ((4096, 65536), [*WHOLE[:1], *SPLIT])]
     ],
     *[(name, (16384, 16384), VARIANTS[name]) for name in ("row_sum", "col_sum", "transpose")],
 ]

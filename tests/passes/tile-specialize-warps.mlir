@@ -134,7 +134,7 @@ tile.kernel @full() threads(1024) launch {
 // A region for several threads: all of the producer run it, each with its number, and what one thread alone does goes to one.
 // CHECK-LABEL: tile.kernel @together
 // CHECK: role consumer(%{{.*}}) warps(4) registers(240) {
-// CHECK: role producer(%{{.*}}) warps(4) registers(72) {
+// CHECK: role producer(%{{.*}}) warps(4) registers(88) {
 // CHECK-NOT: tile.elect
 // CHECK: scf.for %[[I:.*]] =
 // CHECK: scf.for %[[K:.*]] =

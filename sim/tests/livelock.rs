@@ -163,3 +163,36 @@ fn long_loops_that_end_are_left_alone() {
         setp.lt.u32 %p3, %r4, 3000000; @%p3 bra L; st.global.u32 [%in], 4;";
     ends(body, 1, 1, 4);
 }
+
+/// The same without checks and with them, which have one cluster run at a time.
+fn ends_either_way(body: &str, grid: u32, result: u32) {
+    for checks in [false, true] {
+        let (error, _, word) = run_with(checks, body, grid, 32);
+        assert!(error.is_none(), "checks {checks}: {error:?}");
+        assert_eq!(word, result, "checks {checks}");
+    }
+}
+
+#[test]
+fn what_a_block_writes_as_its_last_is_seen_by_those_that_spin() {
+    // Block 0 counts, sets the flag and exits; block 1 was found to spin by then, and computes for many rounds in registers
+    // before it stores.
+    let body = "@!%p2 bra W; mov.u32 %r4, 0;\n\
+        C: add.u32 %r4, %r4, 1; setp.lt.u32 %p3, %r4, 4000000; @%p3 bra C;\n\
+        @%p1 st.volatile.global.u32 [%in+16], 1; bra E;\n\
+        W: ld.volatile.global.u32 %r3, [%in+16]; setp.eq.u32 %p3, %r3, 0; @%p3 bra W;\n\
+        .reg .f32 %f<2>; mov.f32 %f0, 0f3f800000; mov.u32 %r4, 0;\n\
+        F: fma.rn.f32 %f0, %f0, %f0, %f0; add.u32 %r4, %r4, 1; setp.lt.u32 %p3, %r4, 20000; @%p3 bra F;\n\
+        @%p1 st.global.u32 [%in], %r4; E:";
+    ends_either_way(body, 2, 20000);
+}
+
+#[test]
+fn a_block_that_has_ended_does_not_count_as_one_that_spins() {
+    // Block 0 computes throughout. Block 1 sets the flag late, and block 2, which was found to spin, ends with it.
+    let body = "setp.eq.u32 %p4, %r2, 2; @%p4 bra W; mov.u32 %r5, 4000000; @%p2 mov.u32 %r5, 12000000; mov.u32 %r4, 0;\n\
+        C: add.u32 %r4, %r4, 1; setp.lt.u32 %p3, %r4, %r5; @%p3 bra C;\n\
+        @%p1 st.volatile.global.u32 [%in+16], 1; and.pred %p1, %p1, %p2; @%p1 st.global.u32 [%in], %r4; bra E;\n\
+        W: ld.volatile.global.u32 %r3, [%in+16]; setp.eq.u32 %p3, %r3, 0; @%p3 bra W; E:";
+    ends_either_way(body, 3, 12000000);
+}

@@ -88,7 +88,7 @@ struct Queue {
     waiting: VecDeque<Cluster>,
     /// Clusters that have begun and not ended.
     resident: u64,
-    /// An epoch, and the clusters that repeat themselves in it.
+    /// An epoch, and the clusters that have not ended and repeat themselves in it.
     spinning: (u64, BTreeSet<[u32; 3]>),
     /// Whether all of them do and no other can begin.
     spins: bool,
@@ -162,6 +162,7 @@ pub fn run(grid: &Grid<'_>) -> Result<(), LaunchError> {
             match result {
                 Ok(true) => {
                     state.resident -= 1;
+                    state.spinning.1.remove(&cluster.index);
                     grid.cluster_ended();
                     grid.progress.add_blocks(count(&shape.cluster));
                 }

@@ -7,7 +7,7 @@
 //! that can give up have done so; what the threads read in between is what they wait for.
 //!
 //! A cluster that repeats itself is stuck only if no other changes memory. Each change of a watched cluster moves the grid's
-//! epoch on, and the launch ends when all clusters that have begun were found to repeat themselves in one epoch and no other
+//! epoch on, and so does the end of any cluster, whose last changes are told to nobody else. The launch ends when all clusters that have begun were found to repeat themselves in one epoch and no other
 //! can begin.
 //!
 //! Not found are loops that count, and threads that take and give back a lock for ever: they change something.
@@ -131,8 +131,9 @@ impl Grid<'_> {
         self.left_at_end.load(Ordering::Relaxed).saturating_sub(left) > patience
     }
 
-    /// Takes note of the end of a cluster.
+    /// Takes note of the end of a cluster. What it did last was not told to others, so their proofs are void.
     pub(super) fn cluster_ended(&self) {
+        self.epoch.fetch_add(1, Ordering::AcqRel);
         let left = self.budget.load(Ordering::Relaxed);
         self.left_at_end.store(left, Ordering::Relaxed);
     }

@@ -12,29 +12,40 @@ pub const MOST_PROGRAM_BYTES: u64 = 256 << 20;
 ///
 /// Errors: those of the system; a folder; more bytes.
 pub fn read_program(path: &Path) -> io::Result<Vec<u8>> {
-    let file = File::open(path)?;
-    match file.metadata()?.len() {
-        bytes if bytes > MOST_PROGRAM_BYTES => Err(too_long(&format!("has {bytes} bytes"))),
-        _ => read_bounded(file),
-    }
+    read_at_most(path, MOST_PROGRAM_BYTES, PROGRAM)
 }
 
 /// The same of an open pipe.
 pub fn read_bounded(from: impl Read) -> io::Result<Vec<u8>> {
+    take_at_most(from, MOST_PROGRAM_BYTES, PROGRAM)
+}
+
+const PROGRAM: &str = "a program";
+
+/// The content of a file or a pipe of at most `most` bytes, whole MiB; `what` it is for the error of a longer one.
+pub(crate) fn read_at_most(path: &Path, most: u64, what: &str) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    match file.metadata()?.len() {
+        bytes if bytes > most => Err(too_long(most, what, &format!("has {bytes} bytes"))),
+        _ => take_at_most(file, most, what),
+    }
+}
+
+fn take_at_most(from: impl Read, most: u64, what: &str) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
-    from.take(MOST_PROGRAM_BYTES + 1).read_to_end(&mut content)?;
-    match content.len() as u64 > MOST_PROGRAM_BYTES {
-        true => Err(too_long("does not end there")),
+    from.take(most + 1).read_to_end(&mut content)?;
+    match content.len() as u64 > most {
+        true => Err(too_long(most, what, "does not end there")),
         false => Ok(content),
     }
 }
 
-fn too_long(found: &str) -> io::Error {
+fn too_long(most: u64, what: &str, found: &str) -> io::Error {
     io::Error::new(
         ErrorKind::FileTooLarge,
         format!(
-            "a program has at most {} MiB, and this {found}; give the file of a program",
-            MOST_PROGRAM_BYTES >> 20
+            "{what} has at most {} MiB, and this {found}; give the file of {what}",
+            most >> 20
         ),
     )
 }

@@ -1,9 +1,15 @@
 //! Fields of a tensor map argument that a SPEC gives by themselves, as JSON in braces after the array.
 use super::SpecError;
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    file::read_at_most,
+};
 use girih_core::tensor_map::{Fill, Format, Interleave, L2Promotion, Mode, Swizzle, TensorMap};
 use serde::Deserialize;
-use std::{fs, path::PathBuf};
+use std::path::PathBuf;
+
+/// Longest file of fields; they take less than one kilobyte.
+const MOST_BYTES: u64 = 1 << 20;
 
 /// Fields of a tensor map; what is left out is as the kernel's argument and the array say. Lists are innermost first, as the
 /// launch manifest has them.
@@ -112,9 +118,10 @@ impl MapSource {
             MapSource::Inline(fields) => return Ok(fields.clone()),
             MapSource::File(path) => path,
         };
-        let wrong = |what: String| Error::Usage(format!("{}: {what}", path.display()));
-        let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-        serde_json::from_str(&text).map_err(|error| wrong(format!("fields of a tensor map: {error}")))
+        let text = read_at_most(path, MOST_BYTES, "a file of a tensor map's fields")
+            .map_err(|error| Error::file(path, format_args!("cannot be read: {error}")))?;
+        serde_json::from_slice(&text)
+            .map_err(|error| Error::file(path, format_args!("fields of a tensor map: {error}")))
     }
 }
 
@@ -138,6 +145,28 @@ mod tests {
             split("x.npy{a/map.json}"),
             ("x.npy", Some(MapSource::File("a/map.json".into())))
         );
+    }
+
+    #[test]
+    fn a_file_is_read_as_far_as_fields_can_reach() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("map.json");
+        let said = |path: &std::path::Path| {
+            let error = MapSource::File(path.to_owned()).fields().expect_err("no fields");
+            assert!(!error.is_usage(), "{error}");
+            error.to_string()
+        };
+        assert!(said(&path).contains("map.json: cannot be read: No such file"));
+        #[cfg(unix)]
+        assert!(
+            said("/dev/zero".as_ref())
+                .contains("a file of a tensor map's fields has at most 1 MiB, and this does not end there")
+        );
+        std::fs::write(&path, r#"{"fil": "nan"}"#).unwrap();
+        assert!(said(&path).contains("map.json: fields of a tensor map: unknown field `fil`"));
+        std::fs::write(&path, r#"{"fill": "nan"}"#).unwrap();
+        let fields = MapSource::File(path).fields().expect("fields");
+        assert_eq!(fields.fill, Some(Fill::Nan));
     }
 
     #[test]

@@ -114,9 +114,7 @@ impl Explicit {
             }],
         })
     }
-}
 
-impl Explicit {
     /// What no device launches, by the flag that says it.
     fn check_dims(&self) -> std::result::Result<(), String> {
         let shown = |Dim3([x, y, z]): Dim3| format!("{x},{y},{z}");
@@ -186,10 +184,7 @@ type Parameter = (String, u64);
 /// The parameters of `.entry name`, in order; `None` where the text is not what PTX has there, which its loader reports.
 fn parameters(ptx: &str, name: &str) -> Option<Vec<Parameter>> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || "_$%".contains(c);
-    let code: String = ptx
-        .lines()
-        .map(|line| line.split("//").next().unwrap_or_default().to_owned() + " ")
-        .collect();
+    let code = without_comments(ptx).replace(['\n', '\r', '\t'], " ");
     let after = code.split(".entry").skip(1).find_map(|rest| {
         let rest = rest.trim_start().strip_prefix(name)?;
         (!rest.starts_with(is_name)).then_some(rest.trim_start())
@@ -221,7 +216,32 @@ fn parameter(text: &str) -> Option<Parameter> {
         Some((name, length)) => (name, length.trim_end_matches(']').trim().parse().ok()?),
         None => (*named, 1),
     };
-    Some((name.to_owned(), bits / 8 * length))
+    Some((name.to_owned(), (bits / 8).checked_mul(length)?))
+}
+
+/// The text with a space in place of each comment in `/* */`, and without those that end with their line.
+fn without_comments(ptx: &str) -> String {
+    let (mut code, mut rest) = (String::with_capacity(ptx.len()), ptx);
+    while let Some(at) = rest.find(['/', '"']) {
+        let (before, from) = rest.split_at(at);
+        code.push_str(before);
+        rest = if from.starts_with("//") {
+            from.find('\n').map_or("", |end| &from[end..])
+        } else if let Some(inside) = from.strip_prefix("/*") {
+            code.push(' ');
+            inside.split_once("*/").map_or("", |(_, after)| after)
+        } else {
+            // A string, such as the name of a file, as a whole.
+            let end = match from.starts_with('"') {
+                true => from[1..].find('"').map_or(from.len(), |end| end + 2),
+                false => 1,
+            };
+            code.push_str(&from[..end]);
+            &from[end..]
+        };
+    }
+    code.push_str(rest);
+    code
 }
 
 /// Whether the arguments are the parameters, by number and size.
@@ -301,8 +321,9 @@ fn argument(given: &Named<Spec>) -> Result<Arg> {
 
 /// What `.target` says first.
 fn target(ptx: &str) -> Result<String> {
-    let line = ptx.lines().find_map(|line| line.trim_start().strip_prefix(".target"));
-    line.and_then(|rest| rest.split([',', '/']).next())
+    let code = without_comments(ptx);
+    let line = code.lines().find_map(|line| line.trim_start().strip_prefix(".target"));
+    line.and_then(|rest| rest.split(',').next())
         .map(|name| name.trim().to_owned())
         .filter(|name| !name.is_empty())
         .ok_or_else(|| Error::Manifest("the PTX has no .target; it is truncated, or not PTX".to_owned()))
@@ -311,12 +332,10 @@ fn target(ptx: &str) -> Result<String> {
 /// The kernel of that name, or the only one.
 fn entry(ptx: &str, wanted: Option<&str>) -> Result<String> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || "_$%".contains(c);
-    let code = |line: &'_ str| line.split("//").next().unwrap_or_default().to_owned();
-    let names: Vec<String> = ptx
-        .lines()
-        .map(code)
-        .filter_map(|line| {
-            let (_, rest) = line.split_once(".entry")?;
+    let names: Vec<String> = without_comments(ptx)
+        .split(".entry")
+        .skip(1)
+        .filter_map(|rest| {
             let rest = rest.trim_start();
             let end = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
             Some(rest[..end].to_owned()).filter(|name| !name.is_empty())
@@ -411,11 +430,22 @@ mod tests {
         let found = parameters(&format!(".entry kk(.param .u32 x) {{}} .entry {list}"), "k").unwrap();
         assert_eq!(found, [("a".to_owned(), 8), ("b".to_owned(), 8), ("c".to_owned(), 4)]);
         assert_eq!(parameters(".entry k { ret; }", "k"), Some(Vec::new()));
+        // A comma, a bracket or a kernel in a comment is none.
+        let commented = "/* .entry k(.param .u8 z) */ .entry k(.param /* a, b) */ .u32 n, // c,\n .param .u64 p)";
+        let found = parameters(commented, "k").unwrap();
+        assert_eq!(found, [("n".to_owned(), 4), ("p".to_owned(), 8)]);
+        assert_eq!(entry(&format!("/* .entry l() */ {commented}"), None).unwrap(), "k");
+        assert_eq!(
+            without_comments("a/b /* c\n*/d // e\n\"/f//g/*\" h /* i"),
+            "a/b  d \n\"/f//g/*\" h  "
+        );
+        // A size that no machine has is left to the loader.
+        assert_eq!(parameters(".entry k(.param .b64 x[18446744073709551615])", "k"), None);
     }
 
     #[test]
     fn dimensions_that_no_device_launches_are_named_by_their_flag() {
-        let wrong = |block: &str, grid: &str, cluster: &str, shared| {
+        let wrong = |[block, grid, cluster]: [&str; 3], shared| {
             let dims = |text: &str| (!text.is_empty()).then(|| text.parse().unwrap());
             let explicit = Explicit {
                 block: dims(block),
@@ -427,34 +457,33 @@ mod tests {
             assert!(error.is_usage(), "{error}");
             error.to_string()
         };
-        assert_eq!(wrong("0", "", "", None), "--block 0,1,1: x is 0; expected 1 to 1024");
+        let cases = [
+            (["0", "", ""], "--block 0,1,1: x is 0; expected 1 to 1024"),
+            (["1025", "", ""], "--block 1025,1,1: x is 1025; expected 1 to 1024"),
+            (["1,1,65", "", ""], "--block 1,1,65: z is 65; expected 1 to 64"),
+            (
+                ["64,32", "", ""],
+                "--block 64,32,1: 2048 threads in a block; expected at most 1024",
+            ),
+            (
+                ["32", "1,65536", ""],
+                "--grid 1,65536,1: y is 65536; expected 0 to 65535",
+            ),
+            (["32", "", "0"], "--cluster 0,1,1: x is 0; expected 1 to 16"),
+            (
+                ["32", "32", "4,4,2"],
+                "--cluster 4,4,2: 32 blocks in a cluster; expected at most 16",
+            ),
+            (
+                ["32", "4", "3"],
+                "--cluster 3,1,1 does not divide --grid 4,1,1: give a grid of whole clusters",
+            ),
+        ];
+        for (dims, said) in cases {
+            assert_eq!(wrong(dims, None), said);
+        }
         assert_eq!(
-            wrong("1025", "", "", None),
-            "--block 1025,1,1: x is 1025; expected 1 to 1024"
-        );
-        assert_eq!(
-            wrong("1,1,65", "", "", None),
-            "--block 1,1,65: z is 65; expected 1 to 64"
-        );
-        assert_eq!(
-            wrong("64,32", "", "", None),
-            "--block 64,32,1: 2048 threads in a block; expected at most 1024"
-        );
-        assert_eq!(
-            wrong("32", "1,65536", "", None),
-            "--grid 1,65536,1: y is 65536; expected 0 to 65535"
-        );
-        assert_eq!(wrong("32", "", "0", None), "--cluster 0,1,1: x is 0; expected 1 to 16");
-        assert_eq!(
-            wrong("32", "32", "4,4,2", None),
-            "--cluster 4,4,2: 32 blocks in a cluster; expected at most 16"
-        );
-        assert_eq!(
-            wrong("32", "4", "3", None),
-            "--cluster 3,1,1 does not divide --grid 4,1,1: give a grid of whole clusters"
-        );
-        assert_eq!(
-            wrong("32", "", "", Some(300_000)),
+            wrong(["32", "", ""], Some(300_000)),
             "--shared 300000: a block has at most 232448 bytes of shared memory"
         );
     }

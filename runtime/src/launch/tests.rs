@@ -371,7 +371,7 @@ fn names_are_bound_to_arguments_and_every_mistake_is_reported() {
     );
     assert_eq!(
         bind(kernel, named(&["A", "A", "D"])).unwrap_err().to_string(),
-        "kernel `gemm`, argument A: it is given twice\n\
+        "kernel `gemm`, argument A: it is given twice; leave one --arg out\n\
          kernel `gemm`, argument D: the kernel has no such argument; it has A, B, C, alpha\n\
          kernel `gemm`, argument B: it is missing; give --arg B=SPEC\n\
          kernel `gemm`, argument C: it is missing; give --arg C=SPEC\n\

@@ -1,6 +1,7 @@
 //! Faults that end a launch: what is said of them, and what to do.
-use girih_core::device::{Device, Launch};
-use girih_sim::Simulator;
+mod common;
+
+use common::{Setting, has_all as all, launch};
 use girih_sim::check::Finding;
 
 const HEAD: &str =
@@ -8,26 +9,18 @@ const HEAD: &str =
 
 /// The error of a kernel `k` of one block of 32 threads, with a pointer to 256 bytes and a number, and what the checks say.
 fn run(text: &str) -> (Option<String>, Vec<Finding>) {
-    let mut simulator = Simulator::new();
-    simulator.set_checks(true);
-    let module = match simulator.load(&format!("{HEAD}{text}")) {
-        Ok(module) => module,
-        Err(error) => return (Some(error.message), Vec::new()),
-    };
-    let memory = simulator.allocate(256).expect("memory");
-    simulator.write(memory, 0, &[1; 256]).expect("memory");
-    let params = [memory.address.to_le_bytes().to_vec(), 7u32.to_le_bytes().to_vec()];
-    let launch = Launch {
-        kernel: "k",
-        grid: [1; 3],
-        block: [32, 1, 1],
-        cluster: [1; 3],
-        dynamic_shared_bytes: 0,
-        cooperative: false,
-        params: &params,
-    };
-    let error = simulator.launch(module, &launch).err().map(|error| error.message);
-    (error, simulator.take_findings())
+    let outcome = launch(
+        &format!("{HEAD}{text}"),
+        &Setting {
+            limit: None,
+            checks: true,
+            memory: &[1; 256],
+            params: &[7u32.to_le_bytes().to_vec()],
+            grid: 1,
+            threads: 32,
+        },
+    );
+    (outcome.error.map(|error| error.message), outcome.findings)
 }
 
 /// The same of a body.
@@ -35,12 +28,6 @@ fn run_body(body: &str) -> (Option<String>, Vec<Finding>) {
     run(&format!(
         ".visible .entry k(.param .u64 p, .param .u32 n) {{\n.reg .b32 %r<8>; .reg .b64 %d<8>; .reg .pred %p<4>;\n{body}\nret;\n}}\n"
     ))
-}
-
-fn all(text: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(text.contains(part), "`{part}` is not in:\n{text}");
-    }
 }
 
 #[test]

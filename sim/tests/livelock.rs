@@ -1,6 +1,8 @@
 //! Loops that nobody is left to end: what is said of them, and that loops which end are left alone.
-use girih_core::device::{Device, DeviceError, Launch};
-use girih_sim::Simulator;
+mod common;
+
+use common::{Setting, has_all, launch};
+use girih_core::device::DeviceError;
 use girih_sim::check::{Finding, Kind};
 
 /// The error of a kernel over 4 KiB of zeros at `%in`, what the checks say, and the first word afterwards. `%r1` is shared
@@ -13,26 +15,18 @@ fn run_with(checks: bool, body: &str, grid: u32, threads: u32) -> (Option<Device
          ld.param.u64 %in, [in]; mov.u32 %t, %tid.x; mov.u32 %r1, s; mov.u32 %r2, %ctaid.x;\n\
          setp.eq.u32 %p1, %t, 0; setp.eq.u32 %p2, %r2, 0;\n{body}\nret;\n}}\n"
     );
-    let mut simulator = Simulator::new();
-    simulator.set_instruction_limit(2_000_000_000);
-    simulator.set_checks(checks);
-    let module = simulator.load(&text).unwrap_or_else(|e| panic!("{e}"));
-    let memory = simulator.allocate(4096).expect("memory");
-    simulator.write(memory, 0, &[0; 4096]).expect("memory");
-    let params = [memory.address.to_le_bytes().to_vec()];
-    let launch = Launch {
-        kernel: "k",
-        grid: [grid, 1, 1],
-        block: [threads, 1, 1],
-        cluster: [1; 3],
-        dynamic_shared_bytes: 0,
-        cooperative: false,
-        params: &params,
-    };
-    let error = simulator.launch(module, &launch).err();
-    let mut word = [0; 4];
-    simulator.read(memory, 0, &mut word).expect("memory");
-    (error, simulator.take_findings(), u32::from_le_bytes(word))
+    let outcome = launch(
+        &text,
+        &Setting {
+            limit: Some(2_000_000_000),
+            checks,
+            memory: &[0; 4096],
+            params: &[],
+            grid,
+            threads,
+        },
+    );
+    (outcome.error, outcome.findings, outcome.word)
 }
 
 /// Line of the body's first line.
@@ -43,9 +37,8 @@ fn livelock(body: &str, grid: u32, threads: u32, parts: &[&str]) {
     let error = error.expect("the launch fails");
     assert_eq!(error.code.as_deref(), Some("CUDA_ERROR_LAUNCH_TIMEOUT"), "{error}");
     let head = "livelock: every thread of the grid waits or repeats itself, and nobody is left to change what it reads";
-    for part in [head].iter().chain(parts) {
-        assert!(error.message.contains(part), "`{part}` is not in:\n{}", error.message);
-    }
+    has_all(&error.message, &[head]);
+    has_all(&error.message, parts);
 }
 
 fn ends(body: &str, grid: u32, threads: u32, result: u32) {

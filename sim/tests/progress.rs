@@ -1,6 +1,8 @@
 //! Programs that get nowhere, or whose threads part at what needs them together: what is said of them.
-use girih_core::device::{Device, DeviceError, Launch};
-use girih_sim::Simulator;
+mod common;
+
+use common::{Setting, has_all as all, launch};
+use girih_core::device::DeviceError;
 use girih_sim::check::{Finding, Gravity, Kind};
 
 const HEAD: &str =
@@ -15,24 +17,18 @@ fn run_with(directives: &str, body: &str, threads: u32) -> (Option<DeviceError>,
          ld.param.u64 %in, [in]; mov.u32 %t, %tid.x; mov.u32 %r1, s; mov.u32 %r2, bar;\n\
          setp.eq.u32 %p1, %t, 0; setp.lt.u32 %p2, %t, 32;\n{body}\nret;\n}}\n"
     );
-    let mut simulator = Simulator::new();
-    simulator.set_instruction_limit(10_000_000);
-    simulator.set_checks(true);
-    let module = simulator.load(&text).unwrap_or_else(|e| panic!("{e}"));
-    let memory = simulator.allocate(4096).expect("memory");
-    simulator.write(memory, 0, &[1; 4096]).expect("memory");
-    let params = [memory.address.to_le_bytes().to_vec()];
-    let launch = Launch {
-        kernel: "k",
-        grid: [1; 3],
-        block: [threads, 1, 1],
-        cluster: [1; 3],
-        dynamic_shared_bytes: 0,
-        cooperative: false,
-        params: &params,
-    };
-    let error = simulator.launch(module, &launch).err();
-    (error, simulator.take_findings())
+    let outcome = launch(
+        &text,
+        &Setting {
+            limit: Some(10_000_000),
+            checks: true,
+            memory: &[1; 4096],
+            params: &[],
+            grid: 1,
+            threads,
+        },
+    );
+    (outcome.error, outcome.findings)
 }
 
 fn run(body: &str, threads: u32) -> (Option<DeviceError>, Vec<Finding>) {
@@ -70,12 +66,6 @@ fn nothing_found(body: &str, threads: u32) {
     ];
     let of_kinds: Vec<&Finding> = findings.iter().filter(|f| kinds.contains(&f.kind)).collect();
     assert!(of_kinds.is_empty(), "{of_kinds:#?}");
-}
-
-fn all(text: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(text.contains(part), "`{part}` is not in:\n{text}");
-    }
 }
 
 fn lines(finding: &Finding) -> Vec<u32> {

@@ -141,3 +141,18 @@ fn addresses_of_parameters_are_not_generic() {
     let (error, _) = run_body("ld.global.u32 %r1, [n];");
     all(&error.expect("an error"), &["the variable is in another state space"]);
 }
+
+#[test]
+fn a_function_has_no_generic_address_of_its_parameters() {
+    let kernel = ".visible .entry k(.param .u64 p, .param .u32 n) {\n\
+        .param .b32 v; .reg .b32 %r; mov.u32 %r, 1; st.param.b32 [v], %r; call.uni f, (v); ret; }";
+    for address in ["a", "%d"] {
+        let (error, _) = run(&format!(
+            ".func f(.param .b32 a) {{ .reg .b64 %d;\nmov.b64 %d, 0; cvta.param.u64 %d, {address}; ret; }}\n{kernel}\n"
+        ));
+        all(
+            &error.expect("an error"),
+            &["PTX 6:", "cvta.param stands in a function; expected it in an .entry"],
+        );
+    }
+}

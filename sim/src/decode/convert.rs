@@ -521,18 +521,29 @@ impl<'m> FunctionDecoder<'_, 'm> {
 
     fn address_conversion(&mut self, mods: &mut Modifiers<'m>, operands: &Operands<'m>) -> Result<()> {
         let to = mods.take("to");
-        // What is added to an address of the space to make it generic.
+        // What is added to an address of the space to make it generic; that of parameters is the kernel's own.
         let window = mods
             .find(|p| {
                 Some(match p {
-                    "global" | "const" => 0,
-                    "param" | "param::entry" => self.param_block.wrapping_sub(PARAM_BASE),
-                    "shared" | "shared::cta" | "shared::cluster" => SHARED_WINDOW,
-                    "local" => LOCAL_WINDOW,
+                    "global" | "const" => Some(0),
+                    "param" | "param::entry" => None,
+                    "shared" | "shared::cta" | "shared::cluster" => Some(SHARED_WINDOW),
+                    "local" => Some(LOCAL_WINDOW),
                     _ => return None,
                 })
             })
             .ok_or("the state space is missing")?;
+        let window = match window {
+            Some(window) => window,
+            None if self.entry => self.param_block.wrapping_sub(PARAM_BASE),
+            None => {
+                return Err(
+                    "cvta.param stands in a function; expected it in an .entry, whose parameters alone have generic \
+                     addresses: convert there, and pass the address on"
+                        .to_owned(),
+                );
+            }
+        };
         let ty = mods.ty().filter(|t| t.bits() == 64).ok_or("the type must be .u64")?;
         operands.count(2, 2)?;
         let s = match operands.get(1)? {

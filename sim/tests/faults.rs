@@ -156,3 +156,19 @@ fn a_function_has_no_generic_address_of_its_parameters() {
         );
     }
 }
+
+#[test]
+fn a_multicast_names_blocks_that_there_are() {
+    let (error, _) = run_body(
+        "ld.param.u64 %d1, [p];\n\
+         cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [s], [%d1], 16, [bar], 6;",
+    );
+    all(
+        &error.expect("a fault"),
+        &[
+            "a multicast to blocks 0x6 of a cluster of 1; expected a mask of at most 0x1, one bit for each block",
+            "clear the others, or launch larger clusters",
+            "at PTX line 8",
+        ],
+    );
+}

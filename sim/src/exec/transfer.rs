@@ -103,6 +103,10 @@ impl Warp {
             )
         };
         let coordinates = |coords: &[Value]| coords.iter().map(|c| value(*c) as i32).collect::<Vec<_>>();
+        let tensor_map = |map: &Address, replaced: &Option<Box<Replaced>>, coords: &[i32]| {
+            self.tensor_map(cx, at(map), l, replaced.as_deref(), coords)
+                .map(Box::new)
+        };
         Ok(Some(match transfer {
             Transfer::Copy {
                 dst,
@@ -266,12 +270,8 @@ impl Warp {
                 barrier,
                 blocks,
             } => {
-                let map = Box::new(with(
-                    self.tensor_map(cx, at(map), l)?,
-                    replaced.as_deref(),
-                    &value,
-                    &coordinates(coords),
-                )?);
+                let coords = coordinates(coords);
+                let map = tensor_map(map, replaced, &coords)?;
                 let offset = |i: usize| offsets.get(i).map_or(0, |o| value(*o) as u16);
                 let mode = match mode {
                     TensorMode::Tile => LoadMode::Tile,
@@ -294,7 +294,7 @@ impl Warp {
                     Copy::TensorLoad {
                         map,
                         mode,
-                        coords: coordinates(coords),
+                        coords,
                         targets,
                     },
                 )
@@ -306,13 +306,8 @@ impl Warp {
                 replaced,
                 src,
             } => {
-                let map = Box::new(with(
-                    self.tensor_map(cx, at(map), l)?,
-                    replaced.as_deref(),
-                    &value,
-                    &coordinates(coords),
-                )?);
                 let (coords, src) = (coordinates(coords), shared_at(src));
+                let map = tensor_map(map, replaced, &coords)?;
                 (
                     Completion::BulkGroup,
                     Copy::TensorStore {
@@ -331,13 +326,8 @@ impl Warp {
                 replaced,
                 src,
             } => {
-                let map = Box::new(with(
-                    self.tensor_map(cx, at(map), l)?,
-                    replaced.as_deref(),
-                    &value,
-                    &coordinates(coords),
-                )?);
                 let (coords, src) = (coordinates(coords), shared_at(src));
+                let map = tensor_map(map, replaced, &coords)?;
                 (
                     Completion::BulkGroup,
                     Copy::TensorReduce {
@@ -525,7 +515,14 @@ impl Warp {
     }
 
     /// The tensor map at a generic address.
-    fn tensor_map(&self, cx: &Context<'_, '_>, addr: u64, l: usize) -> Result<TensorMap, Fault> {
+    fn tensor_map(
+        &self,
+        cx: &Context<'_, '_>,
+        addr: u64,
+        l: usize,
+        replaced: Option<&Replaced>,
+        coords: &[i32],
+    ) -> Result<TensorMap, Fault> {
         aligned(addr, 64)?;
         if cx.grid.checks.is_some() {
             self.check_tensor_map(cx, l, addr);
@@ -541,7 +538,12 @@ impl Warp {
         };
         let mut bytes = [0; tma::DESCRIPTOR_BYTES];
         memory.read(addr, &mut bytes)?;
-        tma::decode(&bytes)
+        with(
+            tma::decode(&bytes)?,
+            replaced,
+            &|v| self.read(cx.grid.program, l, v),
+            coords,
+        )
     }
 }
 
@@ -580,7 +582,9 @@ fn destinations(cx: &Context<'_, '_>, dst: u64, barrier: u64, mask: Option<u64>)
     match mask {
         None => Ok(vec![(dst, barrier)]),
         Some(mask) if mask >> blocks != 0 => Err(illegal(format!(
-            "multicast to blocks {mask:#x} of a cluster of {blocks}"
+            "a multicast to blocks {mask:#x} of a cluster of {blocks}; expected a mask of at most {:#x}, one bit for each block: \
+             clear the others, or launch larger clusters",
+            (1u64 << blocks) - 1
         ))),
         Some(mask) => {
             let ranks = (0..blocks as u64).filter(|r| mask >> r & 1 != 0);

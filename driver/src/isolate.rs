@@ -8,23 +8,25 @@ use std::{
 pub(crate) enum Ended {
     /// It said this itself.
     Said(String),
-    /// The child ended by itself, after whatever it printed, or could not be made.
+    /// The child ended by itself, after whatever it printed.
     Stopped(String),
+    /// There is no child, or nothing was heard of it.
+    NotMade(std::io::Error),
 }
 
 /// First byte of what the child sends.
 const DONE: u8 = 1;
 const FAILED: u8 = 2;
 
-/// Runs `work` in a copy of this process and gives its bytes.
+/// Runs `work` in a copy of this process and gives its bytes. The copy has one thread, and the locks that others hold at this
+/// time for ever: `work` may allocate and compute, but must not compile or log.
 pub(crate) fn in_child(work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result<Vec<u8>, Ended> {
-    let cannot = |what: std::io::Error| Ended::Stopped(format!("cannot run in a process of its own: {what}"));
-    let (mut reader, mut writer) = pipe().map_err(cannot)?;
+    let (mut reader, mut writer) = pipe().map_err(Ended::NotMade)?;
     // SAFETY: the child runs `work` on the one thread that it has, sends bytes, and leaves without unwinding or running
     // exit handlers; the C library keeps its allocator usable across fork.
     let child = unsafe { libc::fork() };
     match child {
-        -1 => Err(cannot(std::io::Error::last_os_error())),
+        -1 => Err(Ended::NotMade(std::io::Error::last_os_error())),
         0 => {
             drop(reader);
             let answer =
@@ -42,7 +44,7 @@ pub(crate) fn in_child(work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result
             let mut bytes = Vec::new();
             let read = reader.read_to_end(&mut bytes);
             let status = wait(child);
-            read.map_err(cannot)?;
+            read.map_err(Ended::NotMade)?;
             match (bytes.split_first(), libc::WIFSIGNALED(status)) {
                 (_, true) => Err(Ended::Stopped(signal(libc::WTERMSIG(status)))),
                 (Some((&DONE, rest)), _) => Ok(rest.to_vec()),

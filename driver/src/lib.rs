@@ -18,13 +18,14 @@
 //! | [`run`] | compile, launch, check against files and references |
 //! | [`diff`] | the same program on two devices, compared |
 //! | [`annotation`] | the `girih` dialect: what a reference function says about its own precision |
+//! | [`bytecode`] | corrupt bytecode is refused before it takes all memory |
 //! | [`diagnostic`] | messages with the source line and a caret, or as JSON |
 //! | [`explicit`] | PTX from anywhere, with its launch given on the command line |
 //! | [`finding`] | what the simulator's checks found, as messages |
 //! | [`failure`] | why nothing came of it |
 //! | [`file`] | reading input, and writing output as a whole or not at all |
 pub mod annotation;
-mod bytecode;
+pub mod bytecode;
 pub mod compile;
 pub mod diagnostic;
 pub mod diff;
@@ -35,6 +36,10 @@ pub mod finding;
 mod isolate;
 pub mod registry;
 pub mod run;
+
+/// Stack of the threads that parse and compile: MLIR's and LLVM's passes recurse over the program, and the system's 8 MiB are
+/// soon used up.
+pub const STACK_BYTES: usize = 512 << 20;
 
 pub use failure::{Failure, Kind};
 pub use girih_ir::{Severity, module::Message};

@@ -2,6 +2,7 @@
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
 fn main() -> ExitCode {
+    girih::bytecode::answer();
     for path in inputs(std::env::args_os().skip(1)) {
         if let Err(failure) = girih::file::check_readable(&path) {
             eprintln!("{failure}");

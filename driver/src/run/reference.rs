@@ -200,6 +200,11 @@ impl Reference {
         let bytes = bytes.map_err(|ended| match ended {
             isolate::Ended::Said(text) => Failure::new(text),
             isolate::Ended::Stopped(text) => Failure::new(format!("@{}: the reference {text}", self.name)),
+            isolate::Ended::NotMade(error) => Failure::new(format!(
+                "@{}: the reference runs in a process of its own, and the system starts none: {error}; end other processes, \
+                 or use --no-reference",
+                self.name
+            )),
         })?;
         let mut rest = &bytes[..];
         for array in values.iter_mut().filter_map(array_bytes) {

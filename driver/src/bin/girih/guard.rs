@@ -1,11 +1,9 @@
 //! The last net: a panic becomes a sentence and exit code 1, and deep recursion gets a deep stack.
+use girih::STACK_BYTES;
 use std::{
     panic::{self, PanicHookInfo},
     thread,
 };
-
-/// MLIR's and LLVM's passes recurse over the program; the system's 8 MiB are soon used up.
-const STACK_BYTES: usize = 512 << 20;
 
 /// Runs `main`, whose result is an exit code.
 pub fn guarded(main: impl FnOnce() -> u8 + Send + 'static) -> u8 {

@@ -41,6 +41,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    girih::bytecode::answer();
     let cli = Cli::parse();
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())

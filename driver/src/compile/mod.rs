@@ -68,7 +68,7 @@ pub struct Options {
     /// ptxas, unless the one that is found.
     pub ptxas: Option<PathBuf>,
     /// Pairs of a pass's name and the textual pipeline that runs in its place; an empty one leaves the pass out. What must
-    /// not depend on a pass is tested so, and which pass is to blame is found so.
+    /// not depend on a pass is tested so, and which pass is to blame is found so. A name that no step has is an error.
     pub instead: Vec<(String, String)>,
 }
 
@@ -172,6 +172,11 @@ impl<'c> Unit<'c> {
 
     /// Lowers to the level that the options ask for.
     pub fn compile(mut self, options: &Options) -> Result<Compiled> {
+        if let Some(name) = steps::unknown(&options.instead, level::pipelines().map(|(_, pipeline)| pipeline)) {
+            return Err(Failure::usage(format!(
+                "no step of the compiler is called `{name}`, so nothing can run in its place; give a name that --timing shows"
+            )));
+        }
         let mut dump = Dump::new(options.dump.as_deref())?;
         let target = self.choose_target(options)?;
         let target = self.choose_ptx(target, options.ptx)?;
@@ -401,6 +406,7 @@ fn assemble(compiled: &mut Compiled, options: &Options, target: Target) -> Resul
     compiled.report = Some(cubin.report);
     Ok(())
 }
+
 /// What is no MLIR, but what girih or a like tool wrote, in words; `None` where it may be MLIR.
 fn foreign(source: &[u8]) -> Option<&'static str> {
     let lines = source.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);

@@ -19,6 +19,18 @@ impl Step {
     }
 }
 
+/// The first name in `instead` that no step of the pipelines has.
+pub(super) fn unknown<'n>(
+    instead: &'n [(String, String)],
+    pipelines: impl Iterator<Item = &'static str>,
+) -> Option<&'n str> {
+    let steps: Vec<Step> = pipelines.flat_map(split).collect();
+    let names = instead.iter().map(|(name, _)| name.as_str());
+    names
+        .into_iter()
+        .find(|name| steps.iter().all(|step| step.name != *name))
+}
+
 /// Splits `a{x=1},gpu.module(b,c)` into `a{x=1}`, `gpu.module(b)`, `gpu.module(c)`.
 pub(super) fn split(pipeline: &str) -> Vec<Step> {
     let mut steps = Vec::new();
@@ -81,6 +93,12 @@ mod tests {
         );
         assert_eq!(split(""), []);
         let instead = [("c".to_owned(), String::new()), ("a".to_owned(), "f{y},g".to_owned())];
+        let levels = || ["a{x=1},gpu.module(b)", "c"].into_iter();
+        assert_eq!(unknown(&instead, levels()), None);
+        assert_eq!(
+            unknown(&[("gpu.module".to_owned(), String::new())], levels()),
+            Some("gpu.module")
+        );
         let names: Vec<_> = steps
             .into_iter()
             .flat_map(|step| step.or(&instead))

@@ -165,7 +165,9 @@ fn compile_to_file(args: &Args, source: &[u8], name: &str) -> Result<Compiled> {
     let mut options = args.compilation.options(args.emit.into());
     if args.report == Some(Report::Shared) {
         let pass = "tile-allocate-shared";
-        options.instead.push((pass.to_owned(), format!("{pass}{{report=true}}")));
+        options
+            .instead
+            .push((pass.to_owned(), format!("{pass}{{report=true}}")));
     }
     let mut compiled = compile::compile(source, name, &options)?;
     let start = Instant::now();

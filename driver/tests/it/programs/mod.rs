@@ -39,6 +39,7 @@ use girih_runtime::{
 use girih_sim::Simulator;
 use program::Program;
 use std::{
+    io::Write as _,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Mutex,
@@ -52,6 +53,8 @@ const USUAL: u64 = 500;
 /// Of so many programs one is run with the simulator's checks on, and of so many one is given to ptxas.
 const CHECKED: u64 = 8;
 const ASSEMBLED: u64 = 16;
+/// How many ptxas took: none where there is no ptxas.
+static PROGRAMS_ASSEMBLED: AtomicU64 = AtomicU64::new(0);
 /// Warp instructions after which a launch is taken to hang.
 const INSTRUCTION_LIMIT: u64 = 20_000_000;
 /// Failing programs that are made small; the others are only counted.
@@ -110,7 +113,8 @@ pub fn compiled(program: &Program, variant: &Variant) -> Result<Compiled, Failur
         compile(source.as_bytes(), "program.mlir", &variant.options())
     }));
     let done = done.map_err(|panic| {
-        let said = panic.downcast_ref::<String>().cloned();
+        let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+        let said = text.or_else(|| panic.downcast_ref::<String>().cloned());
         Failure::new("panicked", said.unwrap_or_else(|| "the compiler panicked".to_owned()))
     })?;
     let done = done.map_err(|failure| {
@@ -132,6 +136,7 @@ pub fn holds(program: &Program, variant: &Variant, looks: Looks) -> Result<(), F
         ptxas
             .assemble(compiled.ptx(), "sm_90a")
             .map_err(|e| Failure::new("ptxas", e.to_string()))?;
+        PROGRAMS_ASSEMBLED.fetch_add(1, Ordering::Relaxed);
     }
     let fault = |e: girih_runtime::Error| Failure::new("fault", e.to_string());
     let mut device = Simulator::new();
@@ -171,11 +176,13 @@ fn case(first: u64, n: u64) -> (Program, Variant, Looks) {
     (draw(seed), Variant::draw(seed), looks)
 }
 
+/// A number from the environment, where it is set there.
 fn setting(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name)
-        .ok()
-        .and_then(|n| n.parse().ok())
-        .unwrap_or(otherwise)
+    let Some(given) = std::env::var_os(name) else {
+        return otherwise;
+    };
+    let number = given.to_str().and_then(|n| n.parse().ok());
+    number.unwrap_or_else(|| panic!("{name}={}: expected a number such as {otherwise}", given.display()))
 }
 
 /// Calls `f` with the numbers below `count`, on all cores.
@@ -218,6 +225,12 @@ fn random_whole_tile_programs() {
     });
     let mut failed = failed.into_inner().expect("no thread panics with it");
     failed.sort_by_key(|(n, _)| *n);
+    // Past the harness, which keeps from the terminal what a test that passes prints.
+    let assembled = PROGRAMS_ASSEMBLED.load(Ordering::Relaxed);
+    let _ = writeln!(
+        std::io::stderr(),
+        "{count} programs, of which ptxas assembled {assembled}"
+    );
     if failed.is_empty() {
         return;
     }

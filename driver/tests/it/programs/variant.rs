@@ -104,3 +104,15 @@ impl fmt::Display for Variant {
         }
     }
 }
+
+#[test]
+fn a_pass_that_no_longer_has_its_name_is_no_plain_compilation() {
+    let mut options = Options::default();
+    options.instead.push(("tile-assign-layout".to_owned(), String::new()));
+    let failure = girih::compile::compile(b"module {}", "x.mlir", &options).expect_err("there is no such pass");
+    let said = failure.to_string();
+    assert!(
+        said.contains("no step of the compiler is called `tile-assign-layout`"),
+        "{said}"
+    );
+}

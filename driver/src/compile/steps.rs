@@ -20,10 +20,7 @@ impl Step {
 }
 
 /// The first name in `instead` that no step of the pipelines has.
-pub(super) fn unknown<'n>(
-    instead: &'n [(String, String)],
-    pipelines: impl Iterator<Item = &'static str>,
-) -> Option<&'n str> {
+pub(super) fn unknown(instead: &[(String, String)], pipelines: impl Iterator<Item = &'static str>) -> Option<&str> {
     let steps: Vec<Step> = pipelines.flat_map(split).collect();
     let names = instead.iter().map(|(name, _)| name.as_str());
     names

@@ -49,7 +49,7 @@ pub fn draw(seed: u64) -> Program {
     };
     let mut pool = vec![];
     if matches!(threads, 128 | 256) && d.dice.chance(1, 5) {
-        d.attempt(&mut pool, &|d, _| d.product());
+        d.attempt(&mut pool, |d, _| d.product());
         return d.program;
     }
     let wanted = d.dice.range(3, 14) as usize;
@@ -57,14 +57,14 @@ pub fn draw(seed: u64) -> Program {
         if d.program.ops.len() >= wanted {
             break;
         }
-        d.attempt(&mut pool, &|d, pool| d.some(pool, 0));
+        d.attempt(&mut pool, |d, pool| d.some(pool, 0));
     }
     let used: Vec<Id> = d.program.ops.iter().flat_map(uses).collect();
     let mut leaves: Vec<Id> = pool.iter().copied().filter(|id| !used.contains(id)).collect();
     let shown = leaves.len().saturating_sub(MOST_STORES);
     leaves.drain(..shown);
     for leaf in leaves {
-        d.attempt(&mut pool, &|d, _| Some(d.output(leaf, None)));
+        d.attempt(&mut pool, |d, _| Some(d.output(leaf, None)));
     }
     d.program
 }
@@ -88,7 +88,7 @@ struct Draw {
 
 impl Draw {
     /// Draws ops and keeps them if they have one result; then their results are in the pool.
-    fn attempt(&mut self, pool: &mut Vec<Id>, draw: &dyn Fn(&mut Self, &mut Vec<Id>) -> Option<Vec<Op>>) {
+    fn attempt(&mut self, pool: &mut Vec<Id>, draw: impl Fn(&mut Self, &mut [Id]) -> Option<Vec<Op>>) {
         let (arguments, tiles, scalars) = (
             self.program.arguments.len(),
             self.program.tiles.len(),

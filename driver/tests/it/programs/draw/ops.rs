@@ -41,7 +41,7 @@ const TRUTH_OPS: [&str; 3] = ["arith.andi", "arith.ori", "arith.xori"];
 
 impl Draw {
     /// Ops that make something of the pool.
-    pub(super) fn some(&mut self, pool: &mut Vec<Id>, depth: usize) -> Option<Vec<Op>> {
+    pub(super) fn some(&mut self, pool: &mut [Id], depth: usize) -> Option<Vec<Op>> {
         let mut ops = vec![];
         let choice = self.dice.below(100);
         if pool.is_empty() || choice < 12 {

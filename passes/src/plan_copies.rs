@@ -127,6 +127,9 @@ struct Plan<'c> {
     copy: Result<Test<'c>, String>,
 }
 
+/// A `tile.stage` that this pass made, and what must hold for its tensor copies.
+type Planned<'c> = (OperationRef<'c, 'c>, V<'c>);
+
 /// What must hold for tensor copies.
 struct Test<'c> {
     nest: Nest<'c>,
@@ -193,7 +196,7 @@ fn plan<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
             Ok(_) => cx.count(0, 1),
         }
     }
-    let mut loops: Vec<(OperationRef<'c, 'c>, Vec<V<'c>>)> = vec![];
+    let mut loops: Vec<(OperationRef<'c, 'c>, Vec<Planned<'c>>)> = vec![];
     let mut loads = vec![];
     for mma in products {
         let own: Vec<&Plan> = plans.iter().filter(|p| p.mma.op() == mma.op()).collect();
@@ -215,20 +218,24 @@ fn plan<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
             .all(|other| other.copy.as_ref().is_ok_and(Test::is_known));
         match place.filter(|_| all_fit) {
             // No test, and no second loop.
-            Some(_) if all_known => stage(mma, &own, |_| (Mover::Tma, None)),
-            Some(place) => {
-                let conditions = conditions.into_iter().flatten();
-                match loops.iter_mut().find(|(l, _)| *l == place) {
-                    Some((_, all)) => all.extend(conditions),
-                    None => loops.push((place, conditions.collect())),
-                }
+            Some(_) if all_known => {
                 stage(mma, &own, |_| (Mover::Tma, None));
             }
-            None => stage(mma, &own, |i| match conditions[i] {
-                Some(_) if is_known(i) => (Mover::Tma, None),
-                Some(condition) => (Mover::Tma, Some(condition)),
-                None => (Mover::Threads, None),
-            }),
+            Some(place) => {
+                let made = stage(mma, &own, |_| (Mover::Tma, None));
+                let planned = made.into_iter().zip(conditions.into_iter().flatten());
+                match loops.iter_mut().find(|(l, _)| *l == place) {
+                    Some((_, all)) => all.extend(planned),
+                    None => loops.push((place, planned.collect())),
+                }
+            }
+            None => {
+                stage(mma, &own, |i| match conditions[i] {
+                    Some(_) if is_known(i) => (Mover::Tma, None),
+                    Some(condition) => (Mover::Tma, Some(condition)),
+                    None => (Mover::Threads, None),
+                });
+            }
         }
     }
     for (i, load) in loads.iter().enumerate() {
@@ -240,8 +247,8 @@ fn plan<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
     // Inner loops first: what is made twice then has its tests already.
     let depth = |op: OperationRef<'c, 'c>| std::iter::successors(Some(op), |op| op.parent()).count();
     loops.sort_by_key(|(place, _)| std::cmp::Reverse(depth(*place)));
-    for (place, conditions) in loops {
-        guard(place, &conditions);
+    for (place, planned) in loops {
+        guard(place, &planned);
     }
     Ok(())
 }
@@ -438,8 +445,13 @@ fn tensor_copy<'c>(
     })
 }
 
-/// Stages the operands of a product just before it; `by` says of each plan who copies, and where.
-fn stage<'c>(mma: Mma<'c, 'c>, plans: &[&Plan<'c>], by: impl Fn(usize) -> (Mover, Option<V<'c>>)) {
+/// Stages the operands of a product just before it, one `tile.stage` for each plan; `by` says of each who copies, and where.
+fn stage<'c>(
+    mma: Mma<'c, 'c>,
+    plans: &[&Plan<'c>],
+    by: impl Fn(usize) -> (Mover, Option<V<'c>>),
+) -> Vec<OperationRef<'c, 'c>> {
+    let mut stages = vec![];
     let (op, at) = (mma.op(), Before(mma.op()));
     let e = Emit::new(&at, op.location());
     let mut operands = [Side::A, Side::B].map(|side| (mma.operand(side), mma.major(side)));
@@ -463,7 +475,9 @@ fn stage<'c>(mma: Mma<'c, 'c>, plans: &[&Plan<'c>], by: impl Fn(usize) -> (Mover
             s.major,
             by,
         );
-        operands[plan.side as usize] = (e.insert(made).result0(), s.major);
+        let made = e.insert(made);
+        operands[plan.side as usize] = (made.result0(), s.major);
+        stages.push(made);
     }
     let [(a, a_major), (b, b_major)] = operands;
     let new = e.insert(Mma::build(
@@ -480,17 +494,23 @@ fn stage<'c>(mma: Mma<'c, 'c>, plans: &[&Plan<'c>], by: impl Fn(usize) -> (Mover
     mma.result().replace_all_uses_with(&new.result0());
     // SAFETY: the op's result has no uses any more.
     unsafe { mlirOperationDestroy(op.to_raw()) };
+    stages
 }
 
-/// Puts a loop with tensor copies under their tests, and beside it one where each of them asks for itself.
-fn guard<'c>(place: OperationRef<'c, 'c>, conditions: &[V<'c>]) {
+/// Puts a loop with tensor copies under their tests, and beside it one where each of them asks for itself. Other stages in the
+/// loop stay as they are.
+fn guard<'c>(place: OperationRef<'c, 'c>, planned: &[Planned<'c>]) {
     let at = Before(place);
     let e = Emit::new(&at, place.location());
     // SAFETY: the clone is detached, and goes into the branch below.
     let slow = unsafe { Operation::from_raw(mlirOperationClone(place.to_raw())) };
-    let own = slow.region_at(0).entry().map(|b| b.op_list()).unwrap_or_default();
-    let stages = own.into_iter().filter_map(|op| op.cast::<Stage>());
-    for (stage, condition) in stages.zip(conditions) {
+    let body = |op: &Operation<'c>| op.region_at(0).entry().map(|b| b.op_list()).unwrap_or_default();
+    let condition = |op: OperationRef<'c, 'c>| planned.iter().find(|(made, _)| *made == op).map(|(_, test)| *test);
+    let own = place.region_at(0).entry().map(|b| b.op_list()).unwrap_or_default();
+    // The clone has the same ops in the same order.
+    let pairs = own.into_iter().zip(body(&slow));
+    let stages = pairs.filter_map(|(op, copy)| Some((copy.cast::<Stage>()?, condition(op)?)));
+    for (stage, condition) in stages {
         let (at, loc) = (Before(stage.op()), stage.op().location());
         let t = stage.result().r#type();
         let (side, major, by) = (stage.side(), stage.major(), stage.by());
@@ -499,7 +519,7 @@ fn guard<'c>(place: OperationRef<'c, 'c>, conditions: &[V<'c>]) {
             t,
             stage.source(),
             &stage.indices(),
-            Some(*condition),
+            Some(condition),
             side,
             major,
             by,
@@ -510,11 +530,11 @@ fn guard<'c>(place: OperationRef<'c, 'c>, conditions: &[V<'c>]) {
         // SAFETY: its result has no uses any more.
         unsafe { mlirOperationDestroy(stage.op().to_raw()) };
     }
-    let all = conditions
+    let all = planned
         .iter()
-        .copied()
+        .map(|(_, test)| *test)
         .reduce(|a, b| e.and(a, b))
-        .expect("a product has two operands");
+        .expect("a loop is listed with what it stages");
     let regions = vec![Region::new(), Region::new()];
     for region in &regions {
         region.append_block(Block::new(&[]));

@@ -133,3 +133,37 @@ tile.kernel @persistent(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>, %B:
   }
 }
 }
+
+// -----
+
+// What the program stages itself stays as it is in both loops, though it comes first.
+// CHECK-LABEL: tile.kernel @staged
+// CHECK: %[[B:.*]] = tile.is_aligned %B axis 0 by 8 any_size
+// CHECK: scf.if %[[B]]
+// CHECK: tile.stage %X[%{{.*}}, %{{.*}}] side a major k by tma :
+// CHECK-NEXT: tile.stage %A[%{{.*}}, %{{.*}}] side a major k by threads :
+// CHECK: tile.stage %B[%{{.*}}, %{{.*}}] side b major k by tma :
+// CHECK: } else {
+// CHECK: tile.stage %X[%{{.*}}, %{{.*}}] side a major k by tma :
+// CHECK-NEXT: tile.stage %A[%{{.*}}, %{{.*}}] side a major k by threads :
+// CHECK: tile.stage %B[%{{.*}}, %{{.*}}] side b major k by tma where %[[B]] :
+module attributes {tile.target = "sm_90a"} {
+tile.kernel @staged(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>, %B: memref<?x?xbf16, strided<[1, ?]>, #tile.global>, %C: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %X: memref<?x?xbf16, strided<[?, 1]>, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %K = memref.dim %A, %c1 : memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) {
+    %x = tile.stage %X[%c0, %k] side a major k by tma : memref<?x?xbf16, strided<[?, 1]>, #tile.global> -> memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>
+    %a = tile.stage %A[%c0, %k] side a major k by threads : memref<?x?xbf16, strided<[?, 1]>, #tile.global> -> memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>
+    %b = tile.load %B[%k, %c0] : memref<?x?xbf16, strided<[1, ?]>, #tile.global> -> tensor<64x64xbf16>
+    %next = tile.mma %a, %b, %acc : memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>, tensor<64x64xbf16>, tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  tile.store %sum, %C[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
+}
+}

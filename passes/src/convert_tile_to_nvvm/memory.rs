@@ -6,7 +6,7 @@ use girih_dialects::{
     nvvm::{Emit, V},
     tile::{
         ops::{
-            memory::{Alloc, Slab, contiguous},
+            memory::{Alloc, Slab, contiguous, known_alignment},
             part::Part,
         },
         spaces::{is_global, is_shared_cluster, shared_of},
@@ -69,6 +69,9 @@ impl<'c> Global<'c> {
     }
 }
 
+/// Sums in sums that are split up to find what moves an address by whole periods of its swizzle.
+const MOST_SUMS: usize = 5;
+
 /// `a ^ ((a >> shift) & mask)`: the permutation of an absolute shared address (i32).
 pub fn swizzled<'c>(e: &Emit<'c, '_>, address: V<'c>, swizzle: Swizzle) -> V<'c> {
     let xor = |a: V<'c>, shift: i64, mask: i64| e.xor(a, e.mask(e.shr(address, shift), mask));
@@ -96,15 +99,17 @@ fn byte_strides(t: Type<'_>) -> impl Iterator<Item = i64> {
         .map(move |s| s * bytes)
 }
 
-/// The terms of a sum that are no multiples of `unit` by what is known, and those that are.
-fn split<'c>(v: V<'c>, unit: i64) -> [Vec<V<'c>>; 2] {
+/// The terms of a sum that are no multiples of `unit` by what is known, and those that are; sums in sums are looked into
+/// `depth` times.
+fn split<'c>(v: V<'c>, unit: i64, depth: usize) -> [Vec<V<'c>>; 2] {
     if known_multiple(v) % unit == 0 {
         return [vec![], vec![v]];
     }
-    match v.defining_op().filter(|op| op.full_name() == "arith.addi") {
+    let is_sum = |op: &OperationRef<'c, 'c>| depth > 0 && op.full_name() == "arith.addi";
+    match v.defining_op().filter(is_sum) {
         Some(sum) => {
             let operands = sum.operand_values();
-            let [[a, b], [c, d]] = [split(operands[0], unit), split(operands[1], unit)];
+            let [[a, b], [c, d]] = [0, 1].map(|i| split(operands[i], unit, depth - 1));
             [[a, c].concat(), [b, d].concat()]
         }
         None => [vec![v], vec![]],
@@ -127,7 +132,7 @@ pub fn shared_element<'c>(e: &Emit<'c, '_>, t: Type<'c>, base: V<'c>, indices: &
             let terms = terms.into_iter();
             terms.fold(at, |at, i| e.add(at, e.mul(e.to_int(i, 32), e.c32(stride))))
         };
-        let [low, high] = split(*i, unit);
+        let [low, high] = split(*i, unit, MOST_SUMS);
         (inside, whole) = (sum(inside, low), sum(whole, high));
     }
     e.byte_offset(e.byte_offset(base, swizzled(e, inside, mode)), whole)
@@ -139,6 +144,81 @@ fn element_pointer<'c>(e: &Emit<'c, '_>, t: Type<'c>, base: &[V<'c>], indices: &
         return Global::new(e, t, base).element(e, &indices);
     }
     shared_element(e, t, base[0], indices)
+}
+
+/// Bytes that a swizzle moves together.
+fn granule_bytes(swizzle: Swizzle) -> Option<u64> {
+    match swizzle {
+        Swizzle::None => None,
+        Swizzle::B128Atom32Flip8 => Some(8),
+        _ => Some(16),
+    }
+}
+
+/// Bytes, a power of two, that the place of an element of a shared memref is known to be a multiple of.
+fn alignment<'c>(memref: V<'c>, indices: &[V<'c>]) -> u64 {
+    let known = |(i, stride): (&V<'c>, i64)| 1 << known_multiple(*i).saturating_mul(stride).trailing_zeros().min(30);
+    let offsets = indices.iter().zip(byte_strides(memref.r#type())).map(known);
+    offsets.fold(known_alignment(memref), u64::min)
+}
+
+/// Elements of a vector, which has rank 1: see `refuse`.
+fn run_length(t: Type<'_>) -> usize {
+    t.shape().unwrap_or_default().iter().product::<i64>() as usize
+}
+
+/// Numbers as a vector: truth values stay single bits.
+fn vector_of<'c>(e: &Emit<'c, '_>, elements: &[V<'c>]) -> V<'c> {
+    if !elements[0].r#type().is_int(1) {
+        return e.pack(elements);
+    }
+    let t = e.vector(elements.len() as i64, e.int(1));
+    let none = e.value("llvm.mlir.undef", &[], t, &[]);
+    elements.iter().enumerate().fold(none, |v, (i, one)| {
+        e.value("llvm.insertelement", &[v, *one, e.c32(i as i64)], t, &[])
+    })
+}
+
+/// Stores the `n` elements of a vector to shared memory, as many together as lie there together: upstream promises no more
+/// than the alignment of an element, and a swizzle moves each of its granules by itself.
+fn store_vector<'c>(
+    op: OperationRef<'c, 'c>,
+    n: usize,
+    operands: &Operands<'c, '_>,
+    rewriter: &ConversionRewriter<'c>,
+) {
+    let e = Emit::new(rewriter, op.location());
+    let own = op.operand_values();
+    let (t, value, at) = (own[1].r#type(), operands.one(0), indices(operands, 2));
+    let bytes = element_bits(t).unwrap_or(8) / 8;
+    let align = alignment(own[1], &own[2..]);
+    let together = match shared_of(t).and_then(|s| granule_bytes(s.mode())) {
+        None => n,
+        Some(granule) => (1..=n)
+            .rev()
+            .find(|k| n % k == 0 && bytes * k.next_power_of_two() as u64 <= align.min(granule))
+            .unwrap_or(1),
+    };
+    let align = align.clamp(bytes, (bytes * together as u64).next_power_of_two());
+    let element = value.r#type().element_type().unwrap_or(value.r#type());
+    if together == n && !element.is_int(1) {
+        let pointer = element_pointer(&e, t, operands.get(1), &at);
+        e.op(
+            "llvm.store",
+            &[value, pointer],
+            &[],
+            &[("alignment", e.i64_attr(align as i64))],
+        );
+        return;
+    }
+    let numbers = e.unpack(value, n, element);
+    for (k, numbers) in numbers.chunks(together).enumerate() {
+        let mut at = at.clone();
+        if let Some(last) = at.last_mut() {
+            *last = e.offset(*last, (k * together) as i64);
+        }
+        e.store(numbers, element_pointer(&e, t, operands.get(1), &at), align);
+    }
 }
 
 /// Converted values of operands `from..`.
@@ -238,43 +318,21 @@ pub fn patterns(c: &mut Conversion<'_>) {
         Ok(())
     });
     c.pattern("vector.store", 1, |op, operands, rewriter| -> Matched {
-        let t = op.operand_values()[1].r#type();
-        if shared_of(t).is_none() {
-            return refuse(
-                op,
-                format!("stores a vector to {t}; vectors are stored to #tile.shared"),
-            );
-        }
-        let e = Emit::new(rewriter, op.location());
-        let pointer = element_pointer(&e, t, operands.get(1), &indices(operands, 2));
-        let vector = op.operand_values()[0].r#type();
-        let n: i64 = vector.shape().unwrap_or_default().iter().product();
-        let bytes = element_bits(t).unwrap_or(8) / 8 * n.unsigned_abs();
-        let value = operands.one(0);
-        e.op(
-            "llvm.store",
-            &[value, pointer],
-            &[],
-            &[("alignment", e.i64_attr(bytes as i64))],
-        );
+        store_vector(op, run_length(op.operand_values()[0].r#type()), operands, rewriter);
         rewriter.erase(op);
         Ok(())
     });
     c.pattern("vector.from_elements", 1, |op, operands, rewriter| -> Matched {
         let e = Emit::new(rewriter, op.location());
         let elements: Vec<_> = (0..operands.len()).map(|i| operands.one(i)).collect();
-        rewriter.replace(op, &[e.pack(&elements)]);
+        rewriter.replace(op, &[vector_of(&e, &elements)]);
         Ok(())
     });
     // What upstream's patterns make of several times the same element.
     c.pattern("vector.broadcast", 1, |op, operands, rewriter| -> Matched {
-        let (t, from) = (op.result0().r#type(), op.operand_values()[0].r#type());
-        if from.shape().is_some() {
-            return refuse(op, format!("repeats {from}; only numbers become vectors"));
-        }
-        let n: i64 = t.shape().unwrap_or_default().iter().product();
+        let n = run_length(op.result0().r#type());
         let e = Emit::new(rewriter, op.location());
-        rewriter.replace(op, &[e.pack(&vec![operands.one(0); n as usize])]);
+        rewriter.replace(op, &[vector_of(&e, &vec![operands.one(0); n])]);
         Ok(())
     });
     c.pattern("memref.dim", 1, |op, operands, rewriter| -> Matched {

@@ -100,7 +100,7 @@ impl Pass for ConvertTileToNvvm {
             c.dynamic_dialect(dialect, move |op| Some(is_host(op) || legal.is_legal_op(&op)));
         }
         c.dynamic_dialect("tile", |op| Some(is_host(op)));
-        c.illegal_dialects(&["vector"]);
+        c.dynamic_dialect("vector", |op| Some(is_host(op) || !is_in_device_module(op)));
         c.with_scf();
         index::patterns(c);
         memory::patterns(c);
@@ -129,6 +129,11 @@ impl Pass for ConvertTileToNvvm {
 /// Whether an op is a kernel's entry or in its launch region.
 fn is_host(op: OperationRef<'_, '_>) -> bool {
     op.is::<Entry>() || op.ancestor::<Entry>().is_some()
+}
+
+/// Whether an op is in the module with the lowered bodies: what is outside, as a reference on the host, keeps its vectors.
+fn is_in_device_module(op: OperationRef<'_, '_>) -> bool {
+    std::iter::successors(op.parent(), |o| o.parent()).any(|o| o.full_name() == "gpu.module")
 }
 
 /// Adds a pattern for one of the dialect's ops, seen through its typed view.

@@ -39,6 +39,9 @@ pub fn check(kernel: Kernel<'_, '_>) -> Res {
         }
         remote_element(op, &mut errors);
         let on_host = matches!(enclosing::<Kernel>(op), Some((_, 0)));
+        if let Some(why) = vector(op).filter(|_| !on_host) {
+            errors.op(&op, why);
+        }
         if let Some(remedy) = no_way_down(op).filter(|_| !on_host) {
             errors.op(&op, remedy);
         }
@@ -166,6 +169,47 @@ fn no_way_down(op: OperationRef<'_, '_>) -> Option<&'static str> {
             ),
         },
     }
+}
+
+/// Why an op of the vector dialect cannot be lowered: vectors are made of numbers to be stored to shared memory.
+fn vector(op: OperationRef<'_, '_>) -> Option<String> {
+    if op.dialect_name() != "vector" {
+        return None;
+    }
+    let operands = op.operand_values();
+    let t = match op.full_name() {
+        "vector.from_elements" => op.result0().r#type(),
+        "vector.broadcast" => {
+            let from = operands[0].r#type();
+            if from.shape().is_some() {
+                return Some(format!(
+                    "repeats {from}, but only numbers become vectors; repeat a number"
+                ));
+            }
+            op.result0().r#type()
+        }
+        "vector.store" => {
+            let to = operands[1].r#type();
+            if shared_of(to).is_none() {
+                return Some(format!(
+                    "stores a vector to {to}, but vectors are stored to #tile.shared; store numbers with memref.store"
+                ));
+            }
+            operands[0].r#type()
+        }
+        _ => {
+            let m = "is not lowered in kernels; vector.from_elements, vector.broadcast and vector.store to shared memory are";
+            return Some(m.to_owned());
+        }
+    };
+    if t.shape().is_none_or(|shape| shape.len() != 1) {
+        return Some(format!(
+            "has {t}, but vectors of a kernel are one run of elements; take vectors of rank 1"
+        ));
+    }
+    t.element_type().is_some_and(|e| e.is_index_type()).then(|| {
+        format!("has {t}, but vectors of a kernel hold numbers of a known width; take i64 with arith.index_cast")
+    })
 }
 
 /// Every buffer lies in the shared memory that the kernel asks for.

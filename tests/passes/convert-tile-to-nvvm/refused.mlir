@@ -118,3 +118,25 @@ tile.kernel @upstream(%x: f32) threads(32) launch {
   // expected-error @+1 {{is not lowered in kernels; write tile.assert %condition, "message" : i1}}
   cf.assert %c1, "true"
 }
+
+// -----
+
+tile.kernel @square(%x: f32) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{has vector<2x2xf32>, but vectors of a kernel are one run of elements; take vectors of rank 1}}
+  %v = vector.from_elements %x, %x, %x, %x : vector<2x2xf32>
+}
+
+// -----
+
+tile.kernel @indices() threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{has vector<2xindex>, but vectors of a kernel hold numbers of a known width; take i64 with arith.index_cast}}
+  %v = vector.from_elements %c0, %c0 : vector<2xindex>
+}

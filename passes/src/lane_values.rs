@@ -10,13 +10,20 @@ use girih_dialects::tile::{
     },
 };
 use girih_ir::prelude::*;
+use std::{collections::BTreeMap, marker::PhantomData};
 
 type V<'c> = Value<'c, 'c>;
+
+/// Ops between a value and what it is made of that are looked through.
+const DEEPEST: usize = 256;
 
 /// The values of one thread.
 pub struct Thread<'c> {
     number: i64,
-    known: Vec<(V<'c>, Option<i64>)>,
+    known: BTreeMap<usize, Option<i64>>,
+    /// Values that are being computed.
+    depth: usize,
+    lifetime: PhantomData<V<'c>>,
 }
 
 impl<'c> Thread<'c> {
@@ -24,17 +31,22 @@ impl<'c> Thread<'c> {
     pub fn new(number: u64) -> Self {
         Thread {
             number: number as i64,
-            known: vec![],
+            known: BTreeMap::new(),
+            depth: 0,
+            lifetime: PhantomData,
         }
     }
 
-    /// The integer that a value is; `None` where it depends on memory, or on what is not arithmetic.
+    /// The integer that a value is; `None` where it depends on memory, on what is not arithmetic, or on too much of it.
     pub fn value(&mut self, v: V<'c>) -> Option<i64> {
-        if let Some((_, found)) = self.known.iter().find(|(k, _)| *k == v) {
+        let key = v.to_raw().ptr as usize;
+        if let Some(found) = self.known.get(&key) {
             return *found;
         }
-        let found = self.compute(v);
-        self.known.push((v, found));
+        self.depth += 1;
+        let found = if self.depth > DEEPEST { None } else { self.compute(v) };
+        self.depth -= 1;
+        self.known.insert(key, found);
         found
     }
 

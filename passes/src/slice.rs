@@ -1,7 +1,11 @@
 //! Index arithmetic in another place: what computes a value is written again where the value is needed.
 use girih_ir::{ext::BlockExt, melior::ir::Operation, mlir_sys::*, prelude::*, rewrite::Builder};
+use std::collections::BTreeSet;
 
 type V<'c> = Value<'c, 'c>;
+
+/// Ops between a value and what it is made of that are written again.
+const DEEPEST: usize = 256;
 
 /// Whether a value is a result or an argument inside `op`.
 pub fn is_defined_in<'c>(v: V<'c>, op: OperationRef<'c, 'c>) -> bool {
@@ -28,6 +32,8 @@ pub struct Slice<'c, 'f> {
     known: Vec<(V<'c>, V<'c>)>,
     /// Whether a value can be used in the other place as it is.
     is_visible: Box<dyn Fn(V<'c>) -> bool + 'f>,
+    /// Values that are being written.
+    depth: usize,
 }
 
 impl<'c, 'f> Slice<'c, 'f> {
@@ -36,6 +42,7 @@ impl<'c, 'f> Slice<'c, 'f> {
         Slice {
             known: vec![],
             is_visible: Box::new(is_visible),
+            depth: 0,
         }
     }
     /// Says what a value is in the other place.
@@ -56,13 +63,28 @@ impl<'c, 'f> Slice<'c, 'f> {
 
     /// Whether [`Slice::get`] will succeed.
     pub fn reaches(&self, v: V<'c>) -> bool {
-        self.find(v).is_some()
-            || (self.is_visible)(v)
-            || v.defining_op()
-                .is_some_and(|op| is_arithmetic(op) && op.operand_values().iter().all(|o| self.reaches(*o)))
+        self.reaches_from(v, &mut BTreeSet::new(), self.depth)
+    }
+    /// `done` are values that it reaches.
+    fn reaches_from(&self, v: V<'c>, done: &mut BTreeSet<usize>, depth: usize) -> bool {
+        if self.find(v).is_some() || (self.is_visible)(v) || done.contains(&(v.to_raw().ptr as usize)) {
+            return true;
+        }
+        let reached = depth < DEEPEST
+            && v.defining_op().is_some_and(|op| {
+                is_arithmetic(op)
+                    && op
+                        .operand_values()
+                        .iter()
+                        .all(|o| self.reaches_from(*o, done, depth + 1))
+            });
+        if reached {
+            done.insert(v.to_raw().ptr as usize);
+        }
+        reached
     }
     /// A value in the other place, written at `at` as far as needed. `Err` is the value that cannot be had there: memory
-    /// that is read, or what a loop carries.
+    /// that is read, what a loop carries, or what lies behind too many ops.
     pub fn get(&mut self, v: V<'c>, at: &dyn Builder<'c>) -> Result<V<'c>, V<'c>> {
         if let Some(to) = self.find(v) {
             return Ok(to);
@@ -70,8 +92,12 @@ impl<'c, 'f> Slice<'c, 'f> {
         if (self.is_visible)(v) {
             return Ok(v);
         }
-        let op = v.defining_op().filter(|op| is_arithmetic(*op));
-        self.copy(op.ok_or(v)?, at)?;
+        let op = v.defining_op().filter(|op| is_arithmetic(*op) && self.depth < DEEPEST);
+        let op = op.ok_or(v)?;
+        self.depth += 1;
+        let copied = self.copy(op, at);
+        self.depth -= 1;
+        copied?;
         self.find(v).ok_or(v)
     }
     /// Writes an op again, with everything in it; what it uses is written before it as far as needed.

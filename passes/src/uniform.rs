@@ -11,22 +11,29 @@ use std::collections::BTreeSet;
 /// What makes a number differ between threads of a cluster, or may; `None` for one that is the same in all of them.
 /// Arguments of the kernel, sizes and constants are, and what is computed from them; loaded numbers are not known to be.
 pub fn difference<'c>(v: Value<'c, 'c>) -> Option<OperationRef<'c, 'c>> {
-    search(v, &mut BTreeSet::new())
+    // Values that are still to be looked at, the next one last.
+    let (mut seen, mut open) = (BTreeSet::new(), vec![v]);
+    while let Some(v) = open.pop() {
+        if !seen.insert(v.to_raw().ptr as usize) {
+            continue;
+        }
+        match decided_by(v) {
+            Ok(values) => open.extend(values.into_iter().rev()),
+            Err(found) => return Some(found),
+        }
+    }
+    None
 }
 
-fn search<'c>(v: Value<'c, 'c>, seen: &mut BTreeSet<usize>) -> Option<OperationRef<'c, 'c>> {
-    if !seen.insert(v.to_raw().ptr as usize) {
-        return None;
-    }
+/// What decides a value that is the same in all threads of a cluster if these are; or what makes it differ.
+fn decided_by<'c>(v: Value<'c, 'c>) -> Result<Vec<Value<'c, 'c>>, OperationRef<'c, 'c>> {
     let Some(op) = v.defining_op() else {
         return match v.argument_of() {
-            Some((op, _)) if op.is::<Kernel>() => None,
+            Some((op, _)) if op.is::<Kernel>() => Ok(vec![]),
             // A loop's counter, which its bounds and its step decide.
-            Some((op, 0)) if op.full_name() == "scf.for" => {
-                op.operand_values().into_iter().take(3).find_map(|o| search(o, seen))
-            }
-            Some((op, _)) => Some(op),
-            None => None,
+            Some((op, 0)) if op.full_name() == "scf.for" => Ok(op.operand_values().into_iter().take(3).collect()),
+            Some((op, _)) => Err(op),
+            None => Ok(vec![]),
         };
     };
     let known = [
@@ -38,10 +45,10 @@ fn search<'c>(v: Value<'c, 'c>, seen: &mut BTreeSet<usize>) -> Option<OperationR
         "memref.dim",
     ];
     let computed = matches!(op.dialect_name(), "arith" | "index" | "math") && op.region_count() == 0;
-    if known.contains(&op.full_name()) || computed {
-        return op.operand_values().into_iter().find_map(|o| search(o, seen));
+    match known.contains(&op.full_name()) || computed {
+        true => Ok(op.operand_values()),
+        false => Err(op),
     }
-    Some(op)
 }
 
 /// What decides whether all threads of a cluster come to `op` together, and may decide otherwise for some: an op around `op`,

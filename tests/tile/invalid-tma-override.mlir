@@ -19,7 +19,7 @@ func.func private @no_address(%map: !map, %bar: !bar, %i: index) {
 
 func.func private @number(%map: !map, %i: index, %a: i64) {
   %m = tile.alloc : !box
-  // expected-error@below {{override_dims has 1 sizes and override_strides 0 strides, but the map !tile.tensor_map<8x32xf32> takes 2 and 1: all are replaced together}}
+  // expected-error@below {{override_dims has 1 sizes and override_strides 0 strides, but the map !tile.tensor_map<8x32xf32> takes 2 and 1: all are replaced together; give all of them, or none}}
   tile.tma.store %m, %map[%i, %i] override_address %a override_dims(%i) : !box, !map
   return
 }
@@ -34,9 +34,9 @@ func.func private @values(%map: !map, %i: index) {
   %c256 = arith.constant 256 : index
   %c4 = arith.constant 4 : index
   %m = tile.alloc : !box
-  // expected-error@below {{override_address is 8, but a tensor starts on a multiple of 16 bytes}}
-  // expected-error@below {{override_dims has 256, but a size that is replaced has 8 bits: 1 to 255}}
-  // expected-error@below {{override_strides has 4 bytes, but a stride is a multiple of 16 below 2^40}}
+  // expected-error@below {{override_address is 8, but a tensor starts on a multiple of 16 bytes; start it there}}
+  // expected-error@below {{override_dims has 256, but a size that is replaced has 8 bits: 1 to 255; make a map of that size}}
+  // expected-error@below {{override_strides has 4 bytes, but a stride is a multiple of 16 below 2^40; pad the rows}}
   // expected-error@below {{a coordinate is 4, but a copy that replaces sizes starts at 0; move override_address instead}}
   tile.tma.reduce add %m, %map[%c4, %i] override_address %c8 override_dims(%c256, %i) override_strides(%c4) : !box, !map
   return

@@ -357,24 +357,14 @@ fn global_side<'c>(
     run(op, errors, global, indices, elements);
 }
 
-/// What is known of where a piece of so many elements lies in a global memref: its address is a multiple of 16 bytes, and no
-/// gap comes before its end, nor the memref's.
-fn run<'c>(
-    op: OperationRef<'c, 'c>,
-    errors: &mut Errors,
-    global: Type<'c>,
-    indices: &[Value<'c, 'c>],
-    elements: Option<u64>,
-) {
-    let (Some(shape), Some((strides, _)), Some(bits)) =
-        (global.shape(), global.strides_and_offset(), element_bits(global))
-    else {
-        return;
-    };
-    if indices.len() != shape.len() {
-        return;
-    }
-    let granule = (128 / bits as i64).max(1);
+/// Where the element at `indices` of a memref lies, if that is known to be no multiple of `unit` bytes past its start, a power
+/// of two up to 128: so many bytes more than a multiple of so many.
+pub(super) fn misplaced(t: Type<'_>, indices: &[Value<'_, '_>], unit: i64) -> Option<(i64, i64)> {
+    let (strides, _) = t
+        .strides_and_offset()
+        .filter(|(strides, _)| strides.len() == indices.len())?;
+    let bits = i64::try_from(element_bits(t)?).ok()?;
+    let granule = (8 * unit / bits).max(1);
     let mut at = Remainder {
         modulus: granule,
         rest: 0,
@@ -386,8 +376,25 @@ fn run<'c>(
         };
         at = at.plus(Remainder::of(*index, granule, 0).times(stride, granule));
     }
-    if at.rest != 0 {
-        let (rest, modulus) = (at.rest * bits as i64 / 8, at.modulus * bits as i64 / 8);
+    (at.rest != 0).then_some((at.rest * bits / 8, at.modulus * bits / 8))
+}
+
+/// What is known of where a piece of so many elements lies in a global memref: its address is a multiple of 16 bytes, and no
+/// gap comes before its end, nor the memref's.
+fn run<'c>(
+    op: OperationRef<'c, 'c>,
+    errors: &mut Errors,
+    global: Type<'c>,
+    indices: &[Value<'c, 'c>],
+    elements: Option<u64>,
+) {
+    let (Some(shape), Some((strides, _))) = (global.shape(), global.strides_and_offset()) else {
+        return;
+    };
+    if indices.len() != shape.len() {
+        return;
+    }
+    if let Some((rest, modulus)) = misplaced(global, indices, 16) {
         let m = format!(
             "the global address is {rest} bytes more than a multiple of {modulus} past the start, but bulk copies need a multiple of 16"
         );

@@ -12,7 +12,7 @@ use super::super::{
     types::MBARRIERS,
     verify::{element_bits, index_count, indices_inside, is_contiguous, on_device},
 };
-use super::mbarrier::check_barrier;
+use super::{bulk::misplaced, mbarrier::check_barrier, memory::known_alignment};
 use girih_core::tensor_map::Swizzle;
 use girih_ir::{
     constraint::{I32, INDEX},
@@ -24,7 +24,7 @@ use girih_ir::{
 op! {
     /// Copies `bytes` (4, 8 or 16) from the element at the first indices on to the element at the second on: `cp.async`. Both
     /// places are multiples of as many bytes, and the elements lie next to each other at both. With `src_size` only that many
-    /// bytes are read, and the rest is zeros; with 0 the place in global memory may be anywhere.
+    /// bytes are read, and the rest is zeros; with 0 the place in global memory may lie outside the memref, but is aligned.
     ///
     /// ```mlir
     /// tile.kernel @k(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>, %n: i32) threads(32) launch {
@@ -54,10 +54,10 @@ op! {
                 errors.merge(on_device(op));
                 let (from, to, bytes) = (self.source().r#type(), self.destination().r#type(), self.bytes());
                 if ![4, 8, 16].contains(&bytes) {
-                    errors.op(&op, format!("copies {bytes} bytes, but cp.async copies 4, 8 or 16"));
+                    errors.op(&op, format!("copies {bytes} bytes, but cp.async copies 4, 8 or 16; write several copies"));
                 }
                 if from.element_type() != to.element_type() {
-                    errors.op(&op, format!("copies from {from} to {to}, which has other elements"));
+                    errors.op(&op, format!("copies from {from} to {to}, which has other elements; give both the same element type"));
                 }
                 index_count(op, &mut errors, "the memref in global memory", from.shape().unwrap_or_default().len(), self.indices().len());
                 indices_inside(op, &mut errors, "the memref in shared memory", to, &self.destination_indices());
@@ -67,16 +67,58 @@ op! {
                 if let Some(element) = element_bits(to).map(|bits| bits as i64 / 8)
                     && bytes % element != 0
                 {
-                    errors.op(&op, format!("copies {bytes} bytes, which are no whole elements of {to}"));
+                    errors.op(&op, format!("copies {bytes} bytes, which are no whole elements of {to}; copy a multiple of {element}"));
                 }
                 if shared_of(to).is_some_and(|s| s.mode() == Swizzle::B128Atom32Flip8) && bytes > 8 {
                     errors.op(&op, format!("copies {bytes} bytes that do not lie together in {to}, whose swizzle moves 8; copy 8"));
                 }
+                if [4, 8, 16].contains(&bytes) {
+                    places(self, &mut errors);
+                }
                 if let Some(n) = self.src_size().and_then(|n| n.constant_int()).filter(|n| !(0..=bytes).contains(n)) {
-                    errors.op(&op, format!("src_size = {n}, but of {bytes} bytes 0 to {bytes} can be read"));
+                    errors.op(&op, format!("src_size = {n}, but of {bytes} bytes 0 to {bytes} can be read; take one of these"));
                 }
                 errors.result()
             }
+        }
+    }
+}
+
+/// What is known of the places of a copy: the elements lie next to each other, and both ends on a multiple of its bytes.
+fn places<'c>(copy: CpAsync<'c, 'c>, errors: &mut Errors) {
+    let (op, bytes) = (copy.op(), copy.bytes());
+    let (from, to) = (copy.source().r#type(), copy.destination().r#type());
+    let strides = from
+        .strides_and_offset()
+        .map(|(strides, _)| strides)
+        .unwrap_or_default();
+    let is_one = element_bits(from).is_some_and(|bits| bits as i64 == 8 * bytes);
+    if !is_one && !strides.is_empty() && !strides.contains(&1) {
+        let m = format!(
+            "copies {bytes} bytes that lie together, but no dimension of {from} is known to have stride 1; give one of them \
+             stride 1, as in strided<[?, 1]>"
+        );
+        errors.op(&op, m);
+    }
+    let align = known_alignment(copy.destination());
+    if is_contiguous(to) && align < bytes.unsigned_abs() {
+        let m = format!(
+            "copies {bytes} bytes to shared memory that starts on a multiple of {align} only; say align = {bytes} where it is \
+             allocated, or copy fewer"
+        );
+        errors.op(&op, m);
+    }
+    let ends = [
+        ("global", from, copy.indices()),
+        ("shared", to, copy.destination_indices()),
+    ];
+    for (space, t, indices) in ends {
+        if let Some((rest, modulus)) = misplaced(t, &indices, bytes) {
+            let m = format!(
+                "the {space} address is {rest} bytes more than a multiple of {modulus} past the start, but {bytes} bytes are copied \
+                 from a multiple of {bytes} to one; copy fewer, or start elsewhere"
+            );
+            errors.op(&op, m);
         }
     }
 }

@@ -23,6 +23,17 @@ attr_enum! {
 }
 
 impl Report {
+    /// From the core crate's.
+    pub const fn of_core(report: CoreReport) -> Report {
+        match report {
+            CoreReport::Disabled => Report::Disabled,
+            CoreReport::Per16Bytes80000000 => Report::Per16Bytes80000000,
+            CoreReport::Per16Bytes8000 => Report::Per16Bytes8000,
+            CoreReport::Per16Bytes80 => Report::Per16Bytes80,
+            CoreReport::Per16Bytes8 => Report::Per16Bytes8,
+            CoreReport::PerElementFf => Report::PerElementFf,
+        }
+    }
     /// The mechanism, as the core crate has it.
     pub const fn core(self) -> CoreReport {
         match self {
@@ -104,7 +115,7 @@ impl<'c> Override<'c, '_> {
         if let Some(v) = self.address.and_then(|a| a.constant_int()).filter(|v| v % 16 != 0) {
             errors.op(
                 &op,
-                format!("override_address is {v}, but a tensor starts on a multiple of 16 bytes"),
+                format!("override_address is {v}, but a tensor starts on a multiple of 16 bytes; start it there"),
             );
         }
         if self.dims.is_empty() && self.strides.is_empty() {
@@ -125,7 +136,7 @@ impl<'c> Override<'c, '_> {
         if (self.dims.len(), self.strides.len()) != (rank, rank.saturating_sub(1)) {
             let m = format!(
                 "override_dims has {} sizes and override_strides {} strides, but the map {map} takes {rank} and {}: all are \
-                 replaced together",
+                 replaced together; give all of them, or none",
                 self.dims.len(),
                 self.strides.len(),
                 rank.saturating_sub(1)
@@ -146,14 +157,16 @@ impl<'c> Override<'c, '_> {
         {
             errors.op(
                 &op,
-                format!("override_dims has {v}, but a size that is replaced has 8 bits: 1 to 255"),
+                format!(
+                    "override_dims has {v}, but a size that is replaced has 8 bits: 1 to 255; make a map of that size"
+                ),
             );
         }
         let stride = |v: &i64| *v % 16 != 0 || !(0..1 << 40).contains(v);
         for v in self.strides.iter().filter_map(|s| s.constant_int()).filter(stride) {
             errors.op(
                 &op,
-                format!("override_strides has {v} bytes, but a stride is a multiple of 16 below 2^40"),
+                format!("override_strides has {v} bytes, but a stride is a multiple of 16 below 2^40; pad the rows"),
             );
         }
         for v in coords.iter().filter_map(|c| c.constant_int()).filter(|v| *v != 0) {

@@ -362,7 +362,7 @@ impl<'c> Graph<'c> {
                 }
                 continue;
             }
-            if op.has_trait(Trait::Elementwise)
+            if (op.has_trait(Trait::Elementwise) || op.is::<ClusterReduce>())
                 && let [first, others @ ..] = &op.result_values()[..]
                 && let Some(layout) = self.layout(*first)
             {

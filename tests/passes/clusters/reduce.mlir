@@ -4,6 +4,12 @@
 // RUN: girih run %s --kernel words --check-memory --arg X=iota:i32[60] --arg Y=zeros:i32[60] --arg Z=zeros:i32[60]
 // RUN: girih run %s --kernel tiles --check-memory --arg X=iota:i16[8,1024] --arg Y=zeros:i16[8,1024]
 // RUN: girih run %s --kernel rounds --check-memory --arg X=iota:i64[8] --arg Y=zeros:i64[8]
+// RUN: girih-opt %s -pass-pipeline='builtin.module(tile-assign-layouts{seed=3})' -o %t.3 2>/dev/null
+// RUN: girih run %t.3 --kernel words --check-memory --arg X=iota:i32[60] --arg Y=zeros:i32[60] --arg Z=zeros:i32[60]
+// RUN: girih-opt %s -pass-pipeline='builtin.module(tile-assign-layouts{seed=4})' -o %t.4 2>/dev/null
+// RUN: girih run %t.4 --kernel words --check-memory --arg X=iota:i32[60] --arg Y=zeros:i32[60] --arg Z=zeros:i32[60]
+// RUN: girih-opt %s -pass-pipeline='builtin.module(tile-assign-layouts{seed=5})' -o %t.5 2>/dev/null
+// RUN: girih run %t.5 --kernel words --check-memory --arg X=iota:i32[60] --arg Y=zeros:i32[60] --arg Z=zeros:i32[60]
 // RUN: girih compile %s --target sm_90a --emit ptx | FileCheck %s
 
 // Outside loops each reduction has an mbarrier of its own, and the barrier of the cluster stands once, so that no block

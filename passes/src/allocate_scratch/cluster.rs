@@ -4,17 +4,15 @@ use crate::uniform::divergence;
 use girih_dialects::{
     nvvm::{Cmp, Emit},
     tile::{
-        distribution::Distribution,
         ops::{
-            cluster::{ClusterArrive, ClusterWait, cluster_of},
-            cluster_reduce::ClusterReduce,
+            cluster::{ClusterArrive, ClusterWait},
             index::ThreadId,
             kernel::Kernel,
             mbarrier::Init,
             memory::Alloc,
             sync::{Fence, FenceKind},
         },
-        verify::{element_bits, enclosing},
+        verify::enclosing,
     },
 };
 use girih_ir::{
@@ -22,30 +20,6 @@ use girih_ir::{
     prelude::*,
     rewrite::{Before, Builder},
 };
-
-/// Bytes that a number of a tile takes on its way to another block.
-pub fn word_bytes(tile: Type<'_>) -> u64 {
-    (element_bits(tile).unwrap_or(8) / 8).max(4)
-}
-
-/// Bytes for one source of a reduction over a cluster: the part of each block for each element.
-pub fn cluster_part_bytes(source: Type<'_>, blocks: u64) -> u64 {
-    let elements: u64 = source.shape().unwrap_or_default().iter().map(|s| *s as u64).product();
-    (elements * blocks * word_bytes(source)).next_multiple_of(16)
-}
-
-/// Bytes of scratch that a reduction over a cluster needs; 0 for blocks that work alone.
-pub fn cluster_bytes(op: ClusterReduce<'_, '_>) -> u64 {
-    let blocks = cluster_of(op.op()).map_or(1, |c| c.iter().product::<i64>()) as u64;
-    let laid_out = op.sources().iter().all(|s| Distribution::of(s.r#type()).is_some());
-    if blocks == 1 || !laid_out {
-        return 0;
-    }
-    op.sources()
-        .iter()
-        .map(|s| cluster_part_bytes(s.r#type(), blocks))
-        .sum()
-}
 
 /// All threads of the cluster come to `op` together, and between an arrival of the program's and its wait there is no room
 /// for the op's own.
@@ -97,9 +71,9 @@ fn wait_before<'c>(op: OperationRef<'c, 'c>) {
     Before(op).insert(ClusterWait::build(op.location(), true));
 }
 
-/// No block writes to another's memory before that block runs: all arrive when the kernel starts, with nothing to tell, and wait before the first op
-/// of `ops` that a thread comes to, so that loads are under way meanwhile; at once where the program has barriers of its own.
-/// By then `barriers` mbarriers are ready, which are returned.
+/// No block writes to another's memory before that block runs: all arrive when the kernel starts, with nothing to tell, and
+/// wait before the first op of `ops` that a thread comes to, so that loads are under way meanwhile; at once where the program
+/// has barriers of its own. By then `barriers` mbarriers are ready, which are returned.
 pub fn start_together<'c>(
     kernel: Kernel<'c, 'c>,
     ops: &[OperationRef<'c, 'c>],

@@ -31,14 +31,13 @@ use crate::{
     layout_conversion::{Plan, ends, plan},
     shared_uses::{conflict, line},
 };
-use cluster::{cluster_bytes, is_barrier, left_arrived, meet_before, start_together};
-pub use cluster::{cluster_part_bytes, word_bytes};
+use cluster::{is_barrier, left_arrived, meet_before, start_together};
 use girih_core::layout::{BankCount, LayoutError};
 use girih_dialects::tile::{
     distribution::Distribution,
     ops::{
         cluster::{ClusterArrive, ClusterWait},
-        cluster_reduce::ClusterReduce,
+        cluster_reduce::{ClusterReduce, cluster_bytes},
         kernel::Kernel,
         memory::Alloc,
         reduce::Reduce,
@@ -319,6 +318,7 @@ fn add_scratch<'c>(op: OperationRef<'c, 'c>, scratch: Value<'c, 'c>, barrier: Op
     for (old, new) in op.result_values().into_iter().zip(new.result_values()) {
         old.replace_all_uses_with(&new);
     }
+    // SAFETY: its results have no uses any more, and its region's ops are the new op's.
     unsafe { mlirOperationDestroy(op.to_raw()) };
 }
 

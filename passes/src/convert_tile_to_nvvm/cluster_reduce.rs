@@ -10,10 +10,12 @@ use super::{
     reduce::Combiner,
     refuse,
 };
-use crate::allocate_scratch::{cluster_part_bytes, word_bytes};
 use girih_dialects::{
     nvvm::{Cmp, Emit, Statement, V},
-    tile::{distribution::Distribution, ops::cluster_reduce::ClusterReduce},
+    tile::{
+        distribution::Distribution,
+        ops::cluster_reduce::{ClusterReduce, cluster_part_bytes, word_bytes},
+    },
 };
 use girih_ir::{
     conversion::{Conversion, ConversionRewriter, Operands},

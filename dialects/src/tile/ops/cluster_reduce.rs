@@ -1,17 +1,20 @@
 //! Reductions over the blocks of a cluster.
 use super::{
     super::{
+        distribution::Distribution,
         layouts::ANY_TILE,
         marks::ASYNC,
+        spaces::{SHARED_MEMREF, shared_of},
         types::MBARRIERS,
-        verify::{enclosing, on_device},
+        verify::{element_bits, enclosing, is_contiguous, memref_bytes, on_device},
     },
     cluster::{all_threads, cluster_of},
     kernel::Kernel,
+    memory::known_alignment,
     reduce::{combiner, parse_with_combiner, print_with_combiner},
 };
+use girih_core::tensor_map::Swizzle;
 use girih_ir::{
-    constraint::ANY,
     op,
     op::{EffectKind, EffectSink, Fold, OpView},
     prelude::*,
@@ -23,10 +26,11 @@ op! {
     /// order is the same in all blocks, and so are the bits of the result; the combiner need not be commutative.
     ///
     /// Every thread of the cluster comes here: what decides whether it does is the same for all of them. Each block stores
-    /// its part in the scratch of all blocks, waits until all parts have come to its own, and reads them. With a `barrier`,
-    /// which serves one phase, stores count their bytes there (`st.async`, `mbarrier`), and no block waits for more than
-    /// that; without, plain stores stand between barriers of the cluster (`barrier.cluster`), as often as need be. Passes
-    /// give it both. In a cluster of one block it is nothing.
+    /// its part in the scratch of all blocks, waits until all parts have come to its own, and reads them. The scratch is bytes
+    /// in shared memory, on 16 bytes: for each source a word of 4 or 8 for each element and block, and a multiple of 16. With a
+    /// `barrier`, which serves one phase and so stands in no loop, stores count their bytes there (`st.async`, `mbarrier`),
+    /// and no block waits for more than that; without, plain stores stand between barriers of the cluster
+    /// (`barrier.cluster`), as often as need be. Passes give it both. In a cluster of one block it is nothing.
     ///
     /// ```mlir
     /// tile.kernel @total(%X: memref<?xf32, #tile.global>, %Y: memref<?xf32, #tile.global>) threads(128) cluster(8, 1, 1) launch {
@@ -46,7 +50,7 @@ op! {
     /// }
     /// ```
     pub struct ClusterReduce = "tile.cluster_reduce" {
-        operands { sources: variadic(ANY_TILE), scratch: optional(ANY), barrier: optional(MBARRIERS) }
+        operands { sources: variadic(ANY_TILE), scratch: optional(SHARED_MEMREF), barrier: optional(MBARRIERS) }
         results { results: variadic(ANY_TILE) }
         regions { combiner: single }
         effects custom
@@ -116,5 +120,85 @@ fn verify_cluster_reduce<'c>(op: ClusterReduce<'c, 'c>) -> Res {
             );
         }
     }
+    scratch_fits(op, &mut errors);
     errors.result()
+}
+
+/// What scratch and barrier must be for the blocks' stores.
+fn scratch_fits<'c>(reduce: ClusterReduce<'c, 'c>, errors: &mut Errors) {
+    let op = reduce.op();
+    if let Some(barrier) = reduce.barrier() {
+        let t = barrier.r#type();
+        if reduce.scratch().is_none() {
+            errors.op(
+                &op,
+                "has a barrier, but no scratch whose bytes it could count; give it scratch too",
+            );
+        }
+        if t.shape().is_none_or(|s| !s.is_empty()) {
+            let m = format!("one mbarrier counts the bytes, but {t} may hold several; take a tile.slab of it first");
+            errors.op(&op, m);
+        }
+        let around = std::iter::successors(op.parent(), |o| o.parent()).take_while(|o| !o.is::<Kernel>());
+        if let Some(outer) = around
+            .into_iter()
+            .find(|o| matches!(o.full_name(), "scf.for" | "scf.while"))
+        {
+            let m = format!(
+                "has a barrier, which serves one phase, but '{}' around it may come here again; leave the barrier out",
+                outer.full_name()
+            );
+            errors.op(&op, m);
+        }
+    }
+    let Some(scratch) = reduce.scratch() else { return };
+    let t = scratch.r#type();
+    let blocks: i64 = cluster_of(op).map_or(1, |c| c.iter().product());
+    let parts = reduce
+        .sources()
+        .into_iter()
+        .map(|s| cluster_part_bytes(s.r#type(), blocks.unsigned_abs()));
+    let needed = if blocks == 1 { 0 } else { parts.sum() };
+    let plain = t.element_type().is_some_and(|e| e.is_int(8))
+        && t.shape().is_some_and(|s| s.len() == 1)
+        && is_contiguous(t)
+        && shared_of(t).is_some_and(|s| s.mode() == Swizzle::None);
+    if !plain || memref_bytes(t).is_none_or(|bytes| bytes < needed) {
+        let m = format!(
+            "has scratch {t}, expected memref<{needed}xi8, #tile.shared> or more bytes; leave it out for tile-allocate-scratch to add"
+        );
+        errors.op(&op, m);
+    }
+    // Of what comes in as an argument nothing is known.
+    let align = known_alignment(scratch);
+    if scratch.defining_op().is_some() && align < 16 {
+        let m = format!(
+            "has scratch on a multiple of {align} bytes only, but words are read 16 bytes at a time; say align = 16 where it is allocated"
+        );
+        errors.op(&op, m);
+    }
+}
+
+/// Bytes that a number of a tile takes on its way to another block.
+pub fn word_bytes(tile: Type<'_>) -> u64 {
+    (element_bits(tile).unwrap_or(8) / 8).max(4)
+}
+
+/// Bytes for one source of a reduction over a cluster: the part of each block for each element.
+pub fn cluster_part_bytes(source: Type<'_>, blocks: u64) -> u64 {
+    let elements: u64 = source.shape().unwrap_or_default().iter().map(|s| *s as u64).product();
+    (elements * blocks * word_bytes(source)).next_multiple_of(16)
+}
+
+/// Bytes of scratch that a reduction over a cluster needs; 0 for blocks that work alone.
+pub fn cluster_bytes(op: ClusterReduce<'_, '_>) -> u64 {
+    let blocks = cluster_of(op.op()).map_or(1, |c| c.iter().product::<i64>()) as u64;
+    let laid_out = op.sources().iter().all(|s| Distribution::of(s.r#type()).is_some());
+    if blocks == 1 || !laid_out {
+        return 0;
+    }
+    op.sources()
+        .iter()
+        .map(|s| cluster_part_bytes(s.r#type(), blocks))
+        .sum()
 }

@@ -110,7 +110,7 @@ fn instruction<'c>(apply: Apply<'c, 'c>, map: V<'c>, coords: &[V<'c>], image: Op
             cta_group.map(i64::from),
             (space == SharedSpace::Cta).then_some(CopySpace::Cta),
             None,
-            report.and_then(|core| Report::ALL.iter().copied().find(|report| report.core() == core)),
+            report.map(Report::of_core),
         ),
         (CopyKind::Store { .. }, Some(image)) => TmaStore::build(
             loc,

@@ -166,7 +166,7 @@ impl<'c> RegionCopy<'c, 'c> {
             (false, Some(CopyFormat::Tf32)) => (own, FormatOverride::Tf32),
             (false, Some(CopyFormat::Tf32Ftz)) => (own, FormatOverride::Tf32Ftz),
             (false, Some(CopyFormat::B4x16)) => (
-                Type::parse(self.op().ctx(), "f4E2M1FN").unwrap_or(own),
+                Type::parse(self.op().ctx(), "f4E2M1FN").expect("a builtin type"),
                 FormatOverride::Natural,
             ),
             (false, _) => (own, FormatOverride::Natural),

@@ -27,13 +27,25 @@
 //! reads the number in each pass (`tile.thread_id fresh`): the many addresses that follow from it are not to be kept.
 //!
 //! The consumers keep their numbers; barriers of the block become barriers of theirs. The producer walks the same loops and
-//! branches, as far as they lead to a `tile.produce`, with its own copy of the index arithmetic. Registers go from the
-//! producer to the consumers.
+//! branches, as far as they lead to a `tile.produce`, with its own copy of the index arithmetic: bounds, conditions and places
+//! are computed from arguments, sizes and counters, through at most 256 ops. What is loaded, and what a loop carries from
+//! pass to pass, it does not have.
+//!
+//! Registers go from the producer to the consumers. A thread of the producer has 40 beside up to 256 that consume, else 24;
+//! where its threads copy themselves 72 and 40. The consumers share what is left of what the launch gives all, in steps of 8,
+//! up to 240 each:
+//!
+//! | threads that consume | one thread copies | threads copy |
+//! |---|---|---|
+//! | 128 | 240 and 40 | 240 and 72 |
+//! | 256 | 232 and 40 | 216 and 72 |
+//! | 384 | 160 and 24 | 152 and 40 |
+//! | 512 | 112 and 24 | 104 and 40 |
 //!
 //! Where the block cannot be divided, and with `roles=false`, the first thread of the block, or the first 128, run the region
-//! in the loop: in the first pass for as many passes as they may be ahead, then for one. A remark says why: tiles that are exchanged between
-//! threads, barriers with numbers, roles that the program gives itself, more than 896 threads, no barrier after the
-//! initialisation, or loops whose bounds the producer cannot compute.
+//! in the loop: in the first pass for as many passes as they may be ahead, then for one. A remark says why: tiles that are
+//! exchanged between threads, barriers with numbers, roles that the program gives itself, more than 896 threads, no barrier
+//! after the initialisation, or loops whose bounds the producer cannot compute.
 //!
 //! *Needs* nothing. *Numbers* stay what they are.
 use crate::slice::{Slice, is_defined_in};

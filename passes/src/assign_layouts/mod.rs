@@ -12,7 +12,8 @@
 //! Products of matrices come first. An accumulator lies as `mma.sync` has it ([`MmaTile`]): the warps of the block divide it
 //! so that each needs the least of A and B, or row by row where the rows of a product are reduced or a product multiplies
 //! what another gave. Its operands are given the layout that this asks of them; a result that goes into the next product as A
-//! has it already. A tile that a loop does not change is converted before it. What `tile-expand-mma` takes from warpgroups stays where it is.
+//! has it already. A tile that a loop does not change is converted before it. What `tile-expand-mma` takes from warpgroups
+//! stays where it is.
 //!
 //! Loads come then, the larger before the smaller: a load gets a layout in which warps move whole sectors, in vectors of 16
 //! bytes, and what is computed from it or with it takes its layout over, through elementwise ops, reductions and loops.
@@ -24,7 +25,8 @@
 //! tests, since no layout may change a result.
 //!
 //! *Needs* `threads` of the kernel to be 32 times a power of two. Tensors that have a layout keep it. *Refuses* ops on tiles
-//! for which it has no rule, and tiles whose sizes are no powers of two. It gives a remark for each conversion. *Numbers* stay what they are.
+//! for which it has no rule, tiles whose sizes are no powers of two, and a negative `seed`. It gives a remark for each
+//! conversion. *Numbers* stay what they are.
 mod anchors;
 mod graph;
 mod products;
@@ -94,6 +96,12 @@ impl Pass for AssignLayouts {
     };
 
     fn run<'c>(&self, module: OperationRef<'c, 'c>, cx: &PassContext<'c>) -> Res {
+        if let seed @ ..0 = cx.option_int("seed") {
+            let m = format!(
+                "option 'seed' of tile-assign-layouts is a number from 1 on, or 0 to draw nothing, but is {seed}; leave it out"
+            );
+            return Diag::error(module.location(), m).report();
+        }
         let mut errors = Errors::default();
         for kernel in module.nested::<Kernel>() {
             errors.merge(assign(kernel, cx));
@@ -133,6 +141,7 @@ impl<'c> Access<'c> {
     /// The layout that it wants.
     fn wanted(&self, warps: u64) -> Attribute<'c> {
         let t = self.tile.r#type();
+        // SAFETY: the context that the type came from.
         let context = girih_ir::context(unsafe { ContextRef::from_raw(mlirTypeGetContext(t.to_raw())) });
         coalesced(
             context,
@@ -219,6 +228,7 @@ fn assign<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
             .first()
             .is_some_and(|r| is_free(*r) && is_open(*r) && r.users().is_empty())
         {
+            // SAFETY: its result has no uses, and the list holds it once.
             unsafe { mlirOperationDestroy(op.to_raw()) };
         }
     }
@@ -304,6 +314,7 @@ fn spread_from_accesses<'c>(graph: &mut Graph<'c>, body: &[OperationRef<'c, 'c>]
 
 /// A layout for a tile that no access is concerned with: rows lie in as few warps as they can.
 fn plain<'c>(t: Type<'c>, warps: u64) -> Attribute<'c> {
+    // SAFETY: the context that the type came from.
     let context = girih_ir::context(unsafe { ContextRef::from_raw(mlirTypeGetContext(t.to_raw())) });
     let bytes = element_bits(t).unwrap_or(32) / 8;
     match &t.shape().unwrap_or_default()[..] {
@@ -333,6 +344,7 @@ fn laid_out<'c>(t: Type<'c>, layout: Attribute<'c>) -> Type<'c> {
 
 fn set_layout<'c>(v: Value<'c, 'c>, layout: Attribute<'c>) {
     let t = laid_out(v.r#type(), layout);
+    // SAFETY: shape and elements stay, and every user is settled after it.
     unsafe { mlirValueSetType(v.to_raw(), t.to_raw()) };
 }
 
@@ -392,6 +404,7 @@ fn settle<'c>(
                 .iter()
                 .find(|(of, t, block, _)| *of == v && *t == to && *block == place.block());
             if let Some((.., made)) = made {
+                // SAFETY: the index is that of an operand.
                 unsafe { mlirOperationSetOperand(op.to_raw(), i as isize, made.to_raw()) };
                 continue;
             }
@@ -413,6 +426,7 @@ fn settle<'c>(
             conversions.push((v, to, place.block(), made));
             made
         };
+        // SAFETY: the index is that of an operand.
         unsafe { mlirOperationSetOperand(op.to_raw(), i as isize, new.to_raw()) };
     }
     Ok(())

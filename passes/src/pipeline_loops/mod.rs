@@ -44,7 +44,9 @@
 //! memory, so that elements are transposed on the way, where there is no loop, and where passes cannot be numbered (`threads`).
 //!
 //! *Needs* `tile.stage ... by tma` to stand in the body of a loop itself, and copies from arguments of the kernel.
-//! *Refuses* slots that do not fit. *Numbers* stay what they are.
+//! *Refuses* negative `slots`, slots that do not fit, a `tile.stage ... by tma` that stands in no loop, in loops whose passes
+//! cannot be numbered (`nest`) or at a place that depends on more than their counters, one for which there is no tensor map,
+//! and one with `where` in a kernel of fewer than 128 threads or with parts that are no whole chunks (`copies`). *Numbers* stay what they are.
 mod copies;
 mod exchanged;
 mod ring;
@@ -117,6 +119,12 @@ impl Pass for PipelineLoops {
 
     fn run<'c>(&self, module: OperationRef<'c, 'c>, cx: &PassContext<'c>) -> Res {
         let slots = cx.option_int("slots");
+        if slots < 0 {
+            let m = format!(
+                "option 'slots' of tile-pipeline is the slots of each ring, or 0 for as many as fit, but is {slots}; leave it out"
+            );
+            return Diag::error(module.location(), m).report();
+        }
         let mut errors = Errors::default();
         for kernel in crate::kernels(module) {
             errors.merge(pipeline(kernel, slots, cx));

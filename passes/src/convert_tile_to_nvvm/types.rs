@@ -12,7 +12,14 @@ use girih_ir::{
     prelude::*,
 };
 
+/// The context that a type came from.
+fn context_of<'c>(t: Type<'c>) -> &'c Context {
+    // SAFETY: a type lives no longer than its context.
+    girih_ir::context(unsafe { ContextRef::from_raw(mlirTypeGetContext(t.to_raw())) })
+}
+
 fn pointer<'c>(t: Type<'c>, space: u32) -> Type<'c> {
+    // SAFETY: the context is alive, and has the dialect that the pass declares.
     unsafe { Type::from_raw(mlirLLVMPointerTypeGet(mlirTypeGetContext(t.to_raw()), space)) }
 }
 
@@ -30,8 +37,7 @@ pub struct InFlight<'c> {
 pub fn in_flight<'c>(tensor: Type<'c>) -> Option<InFlight<'c>> {
     let elements = elements_per_thread(tensor)?;
     let element = tensor.element_type()?;
-    let context = girih_ir::context(unsafe { ContextRef::from_raw(mlirTypeGetContext(tensor.to_raw())) });
-    let i32_type: Type = IntegerType::new(context, 32).into();
+    let i32_type: Type = IntegerType::new(context_of(tensor), 32).into();
     Some(match element.bit_width()? {
         16 => InFlight {
             register: i32_type,
@@ -78,11 +84,10 @@ pub fn type_converter() -> TypeConverter {
             let (Some(shape), Some((strides, _))) = (t.shape(), t.strides_and_offset()) else {
                 return Converted::Impossible;
             };
-            let context = girih_ir::context(unsafe { ContextRef::from_raw(mlirTypeGetContext(t.to_raw())) });
             let mut out = vec![pointer(t, 1)];
             out.resize(
                 1 + dynamic(&shape) + dynamic(&strides),
-                IntegerType::new(context, 64).into(),
+                IntegerType::new(context_of(t), 64).into(),
             );
             return Converted::To(out);
         }
@@ -103,13 +108,15 @@ pub fn type_converter() -> TypeConverter {
         }
         // Bytes, as LLVM has 8-bit floats.
         let small = |e: &Type<'_>| e.is_float_type() && e.bit_width() == Some(8);
-        if unsafe { mlirTypeIsAVector(t.to_raw()) } && t.element_type().as_ref().is_some_and(small) {
+        // SAFETY: the type is alive.
+        let is_vector = unsafe { mlirTypeIsAVector(t.to_raw()) };
+        if is_vector && t.element_type().as_ref().is_some_and(small) {
             let shape = t.shape().unwrap_or_default();
-            let context = girih_ir::context(unsafe { ContextRef::from_raw(mlirTypeGetContext(t.to_raw())) });
-            let byte: Type = IntegerType::new(context, 8).into();
+            let byte: Type = IntegerType::new(context_of(t), 8).into();
             // SAFETY: the shape is that of a vector type.
-            let bytes = unsafe { mlirVectorTypeGet(shape.len() as isize, shape.as_ptr(), byte.to_raw()) };
-            return Converted::To(vec![unsafe { Type::from_raw(bytes) }]);
+            let bytes =
+                unsafe { Type::from_raw(mlirVectorTypeGet(shape.len() as isize, shape.as_ptr(), byte.to_raw())) };
+            return Converted::To(vec![bytes]);
         }
         Converted::NotMine
     });

@@ -9,7 +9,7 @@ use girih_dialects::{
     tile::{
         ops::{
             memory::contiguous,
-            tma::{CopySpace, TmaLoad, TmaStore},
+            tma::{CopyOptions, CopySpace, LoadOptions, TmaLoad, TmaStore},
             tma_apply::Apply,
             tma_modes::{Reduction, TmaPrefetch, TmaReduce},
             tma_override::Report,
@@ -81,6 +81,12 @@ fn start<'c>(apply: Apply<'c, 'c>) -> Vec<V<'c>> {
 fn instruction<'c>(apply: Apply<'c, 'c>, map: V<'c>, coords: &[V<'c>], image: Option<V<'c>>) -> Operation<'c> {
     let (opcode, policy, loc) = (apply.opcode(), apply.policy(), apply.op().location());
     let (four_rows, offsets) = (opcode.four_rows(), apply.offsets());
+    let with = CopyOptions {
+        policy,
+        cache: None,
+        four_rows,
+        overwrite: apply.overwrite(),
+    };
     match (opcode.kind, image) {
         (
             CopyKind::Load {
@@ -91,69 +97,34 @@ fn instruction<'c>(apply: Apply<'c, 'c>, map: V<'c>, coords: &[V<'c>], image: Op
                 ..
             },
             Some(image),
-        ) => TmaLoad::build(
+        ) => TmaLoad::plain(
             loc,
             map,
             coords,
             image,
-            apply.barrier().expect("a load that verifies has an mbarrier"),
-            &apply.barrier_indices(),
-            &offsets,
-            apply.mask(),
-            apply.mask_32b(),
-            policy,
-            None,
-            &[],
-            &[],
-            four_rows,
-            multicast == Some(MaskWidth::B16),
-            cta_group.map(i64::from),
-            (space == SharedSpace::Cta).then_some(CopySpace::Cta),
-            None,
-            report.map(Report::of_core),
+            (
+                apply.barrier().expect("a load that verifies has an mbarrier"),
+                &apply.barrier_indices(),
+            ),
+            LoadOptions {
+                offsets: &offsets,
+                mask: apply.mask(),
+                mask_32b: apply.mask_32b(),
+                policy,
+                gather4: four_rows,
+                mask_16b: multicast == Some(MaskWidth::B16),
+                cta_group: cta_group.map(i64::from),
+                space: (space == SharedSpace::Cta).then_some(CopySpace::Cta),
+                cache: None,
+                report: report.map(Report::of_core),
+            },
         ),
-        (CopyKind::Store { .. }, Some(image)) => TmaStore::build(
-            loc,
-            image,
-            map,
-            coords,
-            policy,
-            None,
-            &[],
-            &[],
-            four_rows,
-            None,
-            apply.overwrite(),
-        ),
+        (CopyKind::Store { .. }, Some(image)) => TmaStore::plain(loc, image, map, coords, with),
         (CopyKind::Reduce { op, .. }, Some(image)) => {
             let kind = Reduction::ALL.iter().copied().find(|kind| kind.core() == op);
             let kind = kind.expect("every operator has its keyword");
-            TmaReduce::build(
-                loc,
-                image,
-                map,
-                coords,
-                policy,
-                None,
-                &[],
-                &[],
-                kind,
-                None,
-                apply.overwrite(),
-            )
+            TmaReduce::plain(loc, kind, image, map, coords, with)
         }
-        _ => TmaPrefetch::build(
-            loc,
-            map,
-            coords,
-            &offsets,
-            policy,
-            None,
-            &[],
-            &[],
-            four_rows,
-            None,
-            false,
-        ),
+        _ => TmaPrefetch::plain(loc, map, coords, &offsets, with),
     }
 }

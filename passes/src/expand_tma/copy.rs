@@ -7,7 +7,7 @@ use girih_core::tensor_map::{Plan, PlanPart, Region as Planned};
 use girih_dialects::{
     nvvm::Emit,
     tile::ops::{
-        tma::{TmaLoad, TmaStore},
+        tma::{CopyOptions, LoadOptions, TmaLoad, TmaStore},
         tma_copy::{Direction, RegionCopy},
         tma_modes::{TmaPrefetch, TmaReduce},
     },
@@ -105,7 +105,13 @@ fn issue<'c>(
         .zip(&part.first)
         .enumerate()
         .map(|(dim, (v, n))| place.plus(*v, along(dim, *n)));
-    let (loc, policy) = (copy.op().location(), copy.policy());
+    let loc = copy.op().location();
+    let with = CopyOptions {
+        policy: copy.policy(),
+        cache: copy.cache(),
+        four_rows: false,
+        overwrite: copy.overwrite(),
+    };
     let issue = Issue {
         op: copy.op(),
         axes: axes.collect(),
@@ -116,69 +122,29 @@ fn issue<'c>(
         }),
         start: moved.collect(),
         one: &|coords, image| {
-            let Some(image) = image else {
-                return TmaPrefetch::build(
-                    loc,
-                    map,
-                    coords,
-                    &[],
-                    policy,
-                    None,
-                    &[],
-                    &[],
-                    false,
-                    copy.cache(),
-                    false,
-                );
-            };
-            match (copy.direction(), copy.reduce()) {
-                (Direction::Load | Direction::Prefetch, _) => TmaLoad::build(
+            // Only a prefetch has no shared memory.
+            match (copy.direction(), image) {
+                (Direction::Prefetch, _) | (_, None) => TmaPrefetch::plain(loc, map, coords, &[], with),
+                (Direction::Load, Some(image)) => TmaLoad::plain(
                     loc,
                     map,
                     coords,
                     image,
-                    copy.barrier().expect("a load that verifies has an mbarrier"),
-                    &copy.barrier_indices(),
-                    &[],
-                    copy.mask(),
-                    None,
-                    policy,
-                    None,
-                    &[],
-                    &[],
-                    false,
-                    false,
-                    None,
-                    None,
-                    copy.cache(),
-                    None,
+                    (
+                        copy.barrier().expect("a load that verifies has an mbarrier"),
+                        &copy.barrier_indices(),
+                    ),
+                    LoadOptions {
+                        mask: copy.mask(),
+                        policy: with.policy,
+                        cache: with.cache,
+                        ..LoadOptions::default()
+                    },
                 ),
-                (Direction::Store, Some(kind)) => TmaReduce::build(
-                    loc,
-                    image,
-                    map,
-                    coords,
-                    policy,
-                    None,
-                    &[],
-                    &[],
-                    kind,
-                    copy.cache(),
-                    copy.overwrite(),
-                ),
-                (Direction::Store, None) => TmaStore::build(
-                    loc,
-                    image,
-                    map,
-                    coords,
-                    policy,
-                    None,
-                    &[],
-                    &[],
-                    false,
-                    copy.cache(),
-                    copy.overwrite(),
-                ),
+                (Direction::Store, Some(image)) => match copy.reduce() {
+                    Some(kind) => TmaReduce::plain(loc, kind, image, map, coords, with),
+                    None => TmaStore::plain(loc, image, map, coords, with),
+                },
             }
         },
     };

@@ -14,7 +14,7 @@ use girih_dialects::{
             memory::Slab,
             mma::{EndProduce, Mover, Produce, Stage, Staging},
             sync::{Fence, FenceKind},
-            tma::TmaLoad,
+            tma::{LoadOptions, TmaLoad},
             wgmma::Major,
         },
         spaces::shared_of,
@@ -248,21 +248,21 @@ fn fill<'c>(
     let mut stored: Option<V<'c>> = None;
     for o in operands {
         let from = copies::place_of(e, &mut slice, o)?;
-        let widths = copies::Widths::new(e, o, &from);
         let by_tma = |e: Emit<'c, '_>| {
             e.if_then(e.cmp(Cmp::Eq, thread, e.index(0)), |e| {
                 e.insert(mbarrier::ExpectTx::build(loc, full, &[slot], e.c32(o.bytes())));
                 copy(&e, o, &from.first, slot, full);
             });
         };
+        if o.is_by_tma() {
+            by_tma(*e);
+            continue;
+        }
+        let widths = copies::Widths::new(e, o, &from);
         let by_threads = |e: Emit<'c, '_>| copies::copy(&e, o, &from, &widths, slot, thread);
         let mut stores = widths.stores(e);
-        match (o.map, o.stage.condition()) {
-            (Some(_), None) => {
-                by_tma(*e);
-                stores = None;
-            }
-            (Some(_), Some(condition)) => {
+        match o.stage.condition().filter(|_| o.map.is_some()) {
+            Some(condition) => {
                 e.if_else(
                     condition,
                     &[],
@@ -278,7 +278,7 @@ fn fill<'c>(
                 let not = e.xor(condition, e.constant(1, e.int(1)));
                 stores = stores.map(|s| e.and(s, not));
             }
-            _ => by_threads(*e),
+            None => by_threads(*e),
         }
         stored = match (stored, stores) {
             (Some(a), Some(b)) => Some(e.or(a, b)),
@@ -315,26 +315,14 @@ fn copy<'c>(e: &Emit<'c, '_>, o: &Operand<'c>, first: &[V<'c>], slot: V<'c>, ful
     let loc = o.stage.op().location();
     let row_axis = o.staging.row_axis(o.stage.side());
     let load = |coords: [V<'c>; 2], destination: V<'c>| {
-        e.insert(TmaLoad::build(
+        let barrier = (full, &[slot][..]);
+        e.insert(TmaLoad::plain(
             loc,
             map,
             &coords,
             destination,
-            full,
-            &[slot],
-            &[],
-            None,
-            None,
-            None,
-            None,
-            &[],
-            &[],
-            false,
-            false,
-            None,
-            None,
-            None,
-            None,
+            barrier,
+            LoadOptions::default(),
         ));
     };
     let slot_type = o.stage.result().r#type();

@@ -282,6 +282,104 @@ impl<'c: 'a, 'a> TmaLoad<'c, 'a> {
     }
 }
 
+/// What a load has besides a map, a place, a destination and an mbarrier: as a rule, nothing.
+#[derive(Clone, Copy, Default)]
+pub struct LoadOptions<'c, 'x> {
+    /// Of `gather4` and of images.
+    pub offsets: &'x [Value<'c, 'c>],
+    /// A multicast's 16 bits.
+    pub mask: Option<Value<'c, 'c>>,
+    /// A multicast's 32 bits.
+    pub mask_32b: Option<Value<'c, 'c>>,
+    /// A cache policy.
+    pub policy: Option<Value<'c, 'c>>,
+    /// Four rows.
+    pub gather4: bool,
+    /// How the mask is spelt.
+    pub mask_16b: bool,
+    /// Blocks that signal together.
+    pub cta_group: Option<i64>,
+    /// Through which window the destination is named.
+    pub space: Option<CopySpace>,
+    /// What the caches are told.
+    pub cache: Option<CachePolicy>,
+    /// What is reported on the mbarrier.
+    pub report: Option<Report>,
+}
+
+impl<'c> TmaLoad<'c, 'c> {
+    /// A load that replaces no fields of its map; `barrier` is an mbarrier's memref and the indices there.
+    pub fn plain(
+        loc: Location<'c>,
+        map: Value<'c, 'c>,
+        coords: &[Value<'c, 'c>],
+        destination: Value<'c, 'c>,
+        (barrier, barrier_indices): (Value<'c, 'c>, &[Value<'c, 'c>]),
+        with: LoadOptions<'c, '_>,
+    ) -> Operation<'c> {
+        TmaLoad::build(
+            loc,
+            map,
+            coords,
+            destination,
+            barrier,
+            barrier_indices,
+            with.offsets,
+            with.mask,
+            with.mask_32b,
+            with.policy,
+            None,
+            &[],
+            &[],
+            with.gather4,
+            with.mask_16b,
+            with.cta_group,
+            with.space,
+            with.cache,
+            with.report,
+        )
+    }
+}
+
+/// What a store, a reduction or a prefetch has besides its map and its places: as a rule, nothing.
+#[derive(Clone, Copy, Default)]
+pub struct CopyOptions<'c> {
+    /// A cache policy.
+    pub policy: Option<Value<'c, 'c>>,
+    /// What the caches are told.
+    pub cache: Option<CachePolicy>,
+    /// Four rows: `scatter4` or `gather4`; no reduction has them.
+    pub four_rows: bool,
+    /// What lies past the ends of rows may be written; a prefetch writes nothing.
+    pub overwrite: bool,
+}
+
+impl<'c> TmaStore<'c, 'c> {
+    /// A store that replaces no fields of its map.
+    pub fn plain(
+        loc: Location<'c>,
+        source: Value<'c, 'c>,
+        map: Value<'c, 'c>,
+        coords: &[Value<'c, 'c>],
+        with: CopyOptions<'c>,
+    ) -> Operation<'c> {
+        let (policy, cache) = (with.policy, with.cache);
+        TmaStore::build(
+            loc,
+            source,
+            map,
+            coords,
+            policy,
+            None,
+            &[],
+            &[],
+            with.four_rows,
+            cache,
+            with.overwrite,
+        )
+    }
+}
+
 op! {
     /// Copies from shared to global memory: `cp.async.bulk.tensor`. One thread issues it, after a
     /// `tile.fence proxy_async_shared` in the threads that wrote the source. It completes in the thread's bulk group.

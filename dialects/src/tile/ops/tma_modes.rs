@@ -6,7 +6,7 @@ use super::{
         types::{TENSOR_MAP, TensorMapType},
         verify::on_device,
     },
-    tma::CachePolicy,
+    tma::{CachePolicy, CopyOptions},
     tma_override::Override,
     tma_rules::{Walk, no_negative_start, one_policy, store_rules, transfer, walks},
 };
@@ -124,6 +124,59 @@ pub fn reduction_format<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, kind:
             takes.join(", ")
         );
         errors.op(&op, m);
+    }
+}
+
+impl<'c> TmaReduce<'c, 'c> {
+    /// A reduction that replaces no fields of its map.
+    pub fn plain(
+        loc: Location<'c>,
+        kind: Reduction,
+        source: Value<'c, 'c>,
+        map: Value<'c, 'c>,
+        coords: &[Value<'c, 'c>],
+        with: CopyOptions<'c>,
+    ) -> Operation<'c> {
+        let (policy, cache) = (with.policy, with.cache);
+        TmaReduce::build(
+            loc,
+            source,
+            map,
+            coords,
+            policy,
+            None,
+            &[],
+            &[],
+            kind,
+            cache,
+            with.overwrite,
+        )
+    }
+}
+
+impl<'c> TmaPrefetch<'c, 'c> {
+    /// A prefetch that replaces no fields of its map.
+    pub fn plain(
+        loc: Location<'c>,
+        map: Value<'c, 'c>,
+        coords: &[Value<'c, 'c>],
+        offsets: &[Value<'c, 'c>],
+        with: CopyOptions<'c>,
+    ) -> Operation<'c> {
+        let (policy, cache) = (with.policy, with.cache);
+        TmaPrefetch::build(
+            loc,
+            map,
+            coords,
+            offsets,
+            policy,
+            None,
+            &[],
+            &[],
+            with.four_rows,
+            cache,
+            false,
+        )
     }
 }
 

@@ -11,6 +11,7 @@
 //! | [`wgmma`] | warpgroup matrix multiply: types, shapes, descriptors, fragments |
 //! | [`device`] | what a thing that launches PTX must be able to do |
 pub mod device;
+pub mod draw;
 pub mod dtype;
 pub mod layout;
 pub mod manifest;

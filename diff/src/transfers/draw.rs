@@ -130,7 +130,7 @@ pub fn room(at: u32, image_bytes: u64) -> u32 {
 
 /// Blocks of a cluster, who issues and who gets bytes.
 fn cluster(d: &mut Draw, case: &mut Transfer, receivers: Option<u32>) {
-    case.blocks = d.one(&[2, MAX_BLOCKS]);
+    case.blocks = d.pick(&[2, MAX_BLOCKS]);
     case.issuer = d.from(0..case.blocks.into()) as u32;
     case.mask = match receivers {
         Some(_) => {
@@ -147,7 +147,7 @@ fn map(d: &mut Draw, size: i64, walk: Walk, inside: bool) -> Option<TensorMap> {
         Walk::Columns => MAPS.images(d, size, None, inside)?,
     };
     map.address += map.interleave.alignment() * d.from(0..9) as u64;
-    map.l2_promotion = d.one(&[
+    map.l2_promotion = d.pick(&[
         L2Promotion::None,
         L2Promotion::B64,
         L2Promotion::B128,
@@ -213,8 +213,8 @@ fn store(d: &mut Draw, size: i64, walk: Walk) -> Option<Transfer> {
 }
 
 fn reduce(d: &mut Draw, size: i64) -> Option<Transfer> {
-    let walk = d.one(&[Walk::Tile, Walk::Tile, Walk::Tile, Walk::Columns]);
-    let op = d.one(&ReduceOp::ALL);
+    let walk = d.pick(&[Walk::Tile, Walk::Tile, Walk::Tile, Walk::Columns]);
+    let op = d.pick(&ReduceOp::ALL);
     let mut map = map(d, size, walk, true)?;
     if map.interleave != Interleave::None {
         return None;
@@ -222,7 +222,7 @@ fn reduce(d: &mut Draw, size: i64) -> Option<Transfer> {
     let core = girih_core::target::ReduceOp::ALL
         .into_iter()
         .find(|o| o.name() == op.name())?;
-    map.format = d.one(core.formats());
+    map.format = d.pick(core.formats());
     if !MAPS.fits(&map) {
         return None;
     }
@@ -244,7 +244,7 @@ fn outward(d: &mut Draw, form: Form, map: TensorMap, walk: Walk) -> Option<Trans
 }
 
 fn prefetch(d: &mut Draw, size: i64) -> Option<Transfer> {
-    let walk = d.one(&[Walk::Tile, Walk::Columns]);
+    let walk = d.pick(&[Walk::Tile, Walk::Columns]);
     let map = map(d, size, walk, false)?;
     let coords = coordinates(d, &map, walk, true)?;
     let mut case = still(d, Form::Prefetch { walk, rank: map.rank() }, map.format);
@@ -269,7 +269,7 @@ fn without_map(d: &mut Draw, kind: i64, size: i64) -> Transfer {
             let around_l1 = d.from(0..2) == 0;
             Form::Async {
                 around_l1,
-                bytes: if around_l1 { 16 } else { d.one(&[4, 8, 16]) },
+                bytes: if around_l1 { 16 } else { d.pick(&[4, 8, 16]) },
             }
         }
     };
@@ -294,7 +294,7 @@ fn without_map(d: &mut Draw, kind: i64, size: i64) -> Transfer {
         }
         Form::BulkLoad { .. } => case.bytes = case.size,
         Form::Async { bytes, .. } => {
-            case.size = d.one(&[bytes, bytes, 0, bytes / 2, bytes - 1]);
+            case.size = d.pick(&[bytes, bytes, 0, bytes / 2, bytes - 1]);
             inside = u64::from(bytes * THREADS);
         }
         _ => {}
@@ -304,8 +304,8 @@ fn without_map(d: &mut Draw, kind: i64, size: i64) -> Transfer {
 }
 
 fn bulk_type(d: &mut Draw, table: &[(ReduceOp, &'static [(&'static str, usize)])]) -> BulkType {
-    let (op, types) = d.one(table);
-    let (ptx, bytes) = d.one(types);
+    let (op, types) = d.pick(table);
+    let (ptx, bytes) = d.pick(types);
     BulkType { op, ptx, bytes }
 }
 
@@ -369,10 +369,10 @@ fn element(d: &mut Draw, format: Format, out: &mut Vec<u8>) {
         (5 | 6, Format::U32 | Format::S32) => small as u32 as u64 * 0x1_0000_0001,
         (5 | 6, Format::U64 | Format::S64) => small as u64,
         // Zeros, infinities, NaN, the least and the largest, for floats of 16, 32 and 64 bits.
-        (7, Format::F16) => d.one(&SPECIAL_16).wrapping_mul(0x0001_0001_0001_0001) | d.one(&[0, 0x7c00_fc00]),
-        (7, Format::Bf16) => d.one(&SPECIAL_16).wrapping_mul(0x0001_0001_0001_0001) | d.one(&[0, 0x7f80_ff80]),
-        (7, Format::F64) => d.one(&SPECIAL_64),
-        (7, _) => d.one(&SPECIAL_32).wrapping_mul(0x1_0000_0001),
+        (7, Format::F16) => d.pick(&SPECIAL_16).wrapping_mul(0x0001_0001_0001_0001) | d.pick(&[0, 0x7c00_fc00]),
+        (7, Format::Bf16) => d.pick(&SPECIAL_16).wrapping_mul(0x0001_0001_0001_0001) | d.pick(&[0, 0x7f80_ff80]),
+        (7, Format::F64) => d.pick(&SPECIAL_64),
+        (7, _) => d.pick(&SPECIAL_32).wrapping_mul(0x1_0000_0001),
         (_, _) => d.next(),
     };
     out.extend(word.to_le_bytes());

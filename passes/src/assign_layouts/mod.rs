@@ -37,7 +37,10 @@ use crate::slice::is_defined_in;
 use anchors::{coalesced, coalesced_with_copies, order, sector_cost};
 #[cfg(doc)]
 use girih_core::layout::MmaTile;
-use girih_core::layout::{Movement, conversion};
+use girih_core::{
+    draw::Dice,
+    layout::{Movement, conversion},
+};
 use girih_dialects::tile::{
     distribution::{Distribution, Sliced, is_distributed, linear_of, refitted, reshaped, transposed},
     ops::{
@@ -62,7 +65,6 @@ use girih_ir::{
     rewrite::{Before, Builder},
 };
 use graph::{Graph, first_axis, inverse, is_free, is_open, rows_of, sliced};
-use random::Dice;
 
 /// Sectors touched for each needed, in hundredths, that an access puts up with.
 const TOLERATED_COST: u64 = 150;

@@ -1,7 +1,7 @@
 //! Layouts drawn at random, for tests of what is made of layouts: blocks in any order and shape, slices, single bits in any
 //! order, with copies in some threads.
 use super::graph::sliced;
-use girih_core::layout::Blocked as CoreBlocked;
+use girih_core::{draw::Dice, layout::Blocked as CoreBlocked};
 use girih_dialects::tile::distribution::{Blocked, Linear};
 use girih_ir::prelude::*;
 
@@ -9,27 +9,6 @@ use girih_ir::prelude::*;
 const LANE_BITS: usize = 5;
 /// Elements for each thread up to which some have copies.
 const MOST_REGISTERS: u64 = 8;
-
-/// Random numbers (splitmix64): the same for the same seed, everywhere.
-pub struct Dice(pub u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ x >> 31
-    }
-    /// From 0 to `n` - 1.
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
-    }
-    fn shuffle<T>(&mut self, list: &mut [T]) {
-        for i in (1..list.len()).rev() {
-            list.swap(i, self.below(i + 1));
-        }
-    }
-}
 
 /// A layout of `shape` over so many warps.
 pub fn layout<'c>(dice: &mut Dice, context: &'c Context, shape: &[i64], warps: u64) -> Attribute<'c> {

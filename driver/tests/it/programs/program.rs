@@ -1,4 +1,5 @@
 //! A program of whole tiles: what is drawn, printed, interpreted and made small.
+pub use girih_core::draw::Dice;
 use girih_core::dtype::DType;
 
 /// Number of a tile in [`Program::tiles`].
@@ -207,31 +208,4 @@ pub struct Program {
     pub scalars: Vec<i64>,
     pub tiles: Vec<Tile>,
     pub ops: Vec<Op>,
-}
-
-/// Random numbers (splitmix64): the same for the same seed, everywhere.
-pub struct Dice(pub u64);
-
-impl Dice {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ x >> 31
-    }
-    /// From 0 to `n` - 1.
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
-    }
-    /// From `low` to `high`.
-    pub fn range(&mut self, low: i64, high: i64) -> i64 {
-        low + (self.next() % (high - low + 1) as u64) as i64
-    }
-    /// True `n` times in `of`.
-    pub fn chance(&mut self, n: usize, of: usize) -> bool {
-        self.below(of) < n
-    }
-    pub fn pick<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len())]
-    }
 }

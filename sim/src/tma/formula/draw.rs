@@ -2,7 +2,6 @@
 //! grows the first that differs is a small one.
 use super::window;
 use girih_core::tensor_map::{Caps, Fill, Format, Interleave, L2Promotion, Mode, Swizzle, TensorMap, WidePixels};
-use std::ops::Range;
 
 /// Bytes from 0 on that no map's tensor reaches past.
 pub const TENSOR_BYTES: u64 = 1 << 17;
@@ -33,29 +32,8 @@ pub struct Maps {
     pub formats: &'static [Format],
 }
 
-/// Numbers at random, the same for the same seed on every machine (splitmix64).
-#[derive(Clone, Debug)]
-pub struct Draw(pub u64);
-
-impl Draw {
-    /// 64 random bits.
-    #[allow(clippy::should_implement_trait)]
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ x >> 31
-    }
-    /// A number in the range, which is not empty.
-    pub fn from(&mut self, range: Range<i64>) -> i64 {
-        range.start + (self.next() % (range.end - range.start) as u64) as i64
-    }
-    /// An entry of the list, which is not empty.
-    pub fn one<T: Copy>(&mut self, list: &[T]) -> T {
-        list[(self.next() % list.len() as u64) as usize]
-    }
-}
+/// Numbers at random.
+pub use girih_core::draw::Dice as Draw;
 
 /// Strides with room after each dimension, so that nothing overlaps, even rows that are rounded up.
 fn strides(d: &mut Draw, dims: &[u64], inner_bytes: u64, unit: u64) -> Vec<u64> {
@@ -78,9 +56,9 @@ pub fn granule(format: Format) -> i64 {
 impl Maps {
     /// A tiled map of a tensor of `size` or so in each dimension; `None` where what was drawn is not legal.
     pub fn tiled(&self, d: &mut Draw, size: i64, with_interleave: bool) -> Option<TensorMap> {
-        let format = d.one(self.formats);
+        let format = d.pick(self.formats);
         let interleave = match with_interleave {
-            true => d.one(&[Interleave::None, Interleave::None, Interleave::B16, Interleave::B32]),
+            true => d.pick(&[Interleave::None, Interleave::None, Interleave::B16, Interleave::B32]),
             false => Interleave::None,
         };
         let rank = d.from(if interleave == Interleave::None { 1..6 } else { 3..6 }) as usize;
@@ -94,11 +72,11 @@ impl Maps {
             address: 4096,
             strides: strides(d, &dims, inner, interleave.alignment()),
             mode: Mode::Tiled { box_dims },
-            element_strides: (0..rank).map(|_| d.one(&[1, 1, 2, 3])).collect(),
+            element_strides: (0..rank).map(|_| d.pick(&[1, 1, 2, 3])).collect(),
             interleave,
-            swizzle: d.one(&Swizzle::ALL),
+            swizzle: d.pick(&Swizzle::ALL),
             fill: if format.is_float() {
-                d.one(&[Fill::Zero, Fill::Nan])
+                d.pick(&[Fill::Zero, Fill::Nan])
             } else {
                 Fill::Zero
             },
@@ -110,7 +88,7 @@ impl Maps {
 
     /// A map of images: `wide` as `im2col::w` (false) or `im2col::w::128` (true), `inside` with windows that stores may have.
     pub fn images(&self, d: &mut Draw, size: i64, wide: Option<bool>, inside: bool) -> Option<TensorMap> {
-        let format = d.one(self.formats);
+        let format = d.pick(self.formats);
         let rank = if wide == Some(true) { 3 } else { d.from(3..6) as usize };
         let g = granule(format);
         let dims: Vec<u64> = (0..rank).map(|_| d.from(1..size + 3) as u64).collect();
@@ -139,11 +117,11 @@ impl Maps {
             address: 4096,
             strides: strides(d, &dims, format.bytes()?, 16),
             mode,
-            element_strides: (0..rank).map(|_| d.one(&[1, 1, 2])).collect(),
+            element_strides: (0..rank).map(|_| d.pick(&[1, 1, 2])).collect(),
             interleave: Interleave::None,
-            swizzle: d.one(&Swizzle::ALL),
+            swizzle: d.pick(&Swizzle::ALL),
             fill: if format.is_float() {
-                d.one(&[Fill::Zero, Fill::Nan])
+                d.pick(&[Fill::Zero, Fill::Nan])
             } else {
                 Fill::Zero
             },

@@ -132,7 +132,7 @@ fn four_rows_anywhere() {
         let size = map.dims[1] as i64;
         // Distinct rows, so that the order of stores does not matter.
         let first = d.from(if outside { -4 } else { 0 }..size + 1);
-        let order = d.one(&[[0, 1, 2, 3], [3, 1, 0, 2], [5, 2, 9, 0]]);
+        let order = d.pick(&[[0, 1, 2, 3], [3, 1, 0, 2], [5, 2, 9, 0]]);
         x.truncate(1);
         x.extend(order.map(|row| first + row));
         Some((map, x))
@@ -202,7 +202,7 @@ fn stores_of_boxes_and_pixels() {
 #[test]
 fn reductions_of_boxes_and_pixels() {
     run(10, cases(500), |d, size| {
-        let op = d.one(&ReduceOp::ALL);
+        let op = d.pick(&ReduceOp::ALL);
         let (mode, map) = match d.from(0..3) {
             0 => (StoreMode::Im2colNoOffs, LATER.images(d, size, None, true)?),
             _ => (StoreMode::Tile, LATER.tiled(d, size, false)?),

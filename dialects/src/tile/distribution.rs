@@ -11,7 +11,10 @@
 //!
 //! A blocked layout that is larger than the tile holds copies: bits of lane or warp change nothing. Bits of the register
 //! number never do; they are left out, so that a thread holds no element twice.
+mod follow;
+
 use super::verify::size_text;
+pub use follow::{refitted, reshaped, transposed, widened};
 use girih_core::layout::{self, Dim, LinearLayout};
 use girih_ir::{
     kind::{AnyAttr, I64, I64s, Kind},
@@ -409,18 +412,6 @@ fn without_axis(layout: &LinearLayout, gone: usize, rank: usize) -> Option<Linea
     rebuilt(cut(Dim::Register), cut(Dim::Lane), cut(Dim::Warp), &bits)
 }
 
-/// The layout that gives each thread the same elements of a tile of shape `from` when it is seen in shape `to`.
-pub fn reshaped<'c>(layout: Attribute<'c>, from: &[i64], to: &[i64]) -> Option<Attribute<'c>> {
-    let linear = linear_of(layout, from)?;
-    let seen = |dim| -> Vec<Vec<u32>> {
-        images_of(&linear, dim, from.len())
-            .iter()
-            .map(|image| unflattened(flattened(image, from), to))
-            .collect()
-    };
-    rebuilt_attribute(layout, seen(Dim::Register), seen(Dim::Lane), seen(Dim::Warp), to)
-}
-
 /// Whether a layout fits tiles of any size: blocks do, and what is left of them without an axis.
 pub fn is_elastic(layout: Attribute<'_>) -> bool {
     match Sliced::of(layout) {
@@ -437,133 +428,6 @@ fn fits_shape(layout: Attribute<'_>, shape: &[i64]) -> bool {
             .filter(same_rank)
             .and_then(|l| l.map(shape))
             .is_some_and(|m| m.is_surjective())
-}
-
-/// The layout of a tile of shape `to` that follows from that of a tile of shape `from`, where sizes differ only in that one
-/// of them is 1: the same where it has a place for every element, as a layout of a larger tile has. Else threads hold the same
-/// along the other axes, and registers go along the rest.
-pub fn refitted<'c>(layout: Attribute<'c>, from: &[i64], to: &[i64]) -> Option<Attribute<'c>> {
-    if from == to || fits_shape(layout, to) {
-        return Some(layout);
-    }
-    let linear = linear_of(layout, from)?;
-    let cut = |dim| -> Vec<Vec<u32>> {
-        let mut images = images_of(&linear, dim, from.len());
-        for image in &mut images {
-            image
-                .iter_mut()
-                .zip(to)
-                .filter(|(_, size)| **size == 1)
-                .for_each(|(c, _)| *c = 0);
-        }
-        images
-    };
-    let new = from
-        .iter()
-        .zip(to)
-        .map(|(f, t)| if f == t { 1 } else { *t })
-        .collect::<Vec<_>>();
-    let register = [cut(Dim::Register), register_images(&new)].concat();
-    rebuilt_attribute(layout, register, cut(Dim::Lane), cut(Dim::Warp), to)
-}
-
-/// The layout of a tile of `shape` whose slice along `axis` is `layout`: threads differ along the axis only if it is a slice
-/// already.
-pub fn widened<'c>(layout: Attribute<'c>, axis: usize, shape: &[i64]) -> Option<Attribute<'c>> {
-    if let Some(s) = Sliced::of(layout)
-        && s.axis() == axis as i64
-        && fits_shape(s.parent(), shape)
-    {
-        return Some(s.parent());
-    }
-    if let Some(b) = Blocked::of(layout) {
-        let mut core = b.core();
-        for list in [&mut core.per_thread, &mut core.lanes, &mut core.warps] {
-            list.insert(axis, 1);
-        }
-        core.order.iter_mut().filter(|a| **a >= axis).for_each(|a| *a += 1);
-        core.order.push(axis);
-        return Some(Blocked::of_core(girih_ir::context(layout.context()), &core).into());
-    }
-    let mut rest = shape.to_vec();
-    rest.remove(axis);
-    let linear = linear_of(layout, &rest)?;
-    let wider = |dim| -> Vec<Vec<u32>> {
-        let mut images = images_of(&linear, dim, rest.len());
-        images.iter_mut().for_each(|image| image.insert(axis, 0));
-        images
-    };
-    let mut new = vec![1; shape.len()];
-    new[axis] = shape[axis];
-    let register = [wider(Dim::Register), register_images(&new)].concat();
-    rebuilt_attribute(layout, register, wider(Dim::Lane), wider(Dim::Warp), shape)
-}
-
-/// `layout` of a tile of `shape` with its axes in another order: axis `i` is axis `order[i]` of it.
-pub fn transposed<'c>(layout: Attribute<'c>, shape: &[i64], order: &[i64]) -> Option<Attribute<'c>> {
-    let order: Vec<usize> = order.iter().map(|a| *a as usize).collect();
-    if let Some(b) = Blocked::of(layout) {
-        let b = b.core();
-        let exchanged = |list: &[u64]| order.iter().map(|a| list[*a]).collect();
-        let place = |axis: &usize| order.iter().position(|a| a == axis).unwrap_or(0);
-        let core = layout::Blocked {
-            per_thread: exchanged(&b.per_thread),
-            lanes: exchanged(&b.lanes),
-            warps: exchanged(&b.warps),
-            order: b.order.iter().map(place).collect(),
-        };
-        return Some(Blocked::of_core(girih_ir::context(layout.context()), &core).into());
-    }
-    let linear = linear_of(layout, shape)?;
-    let turned = |dim| -> Vec<Vec<u32>> {
-        let images = images_of(&linear, dim, shape.len());
-        images
-            .iter()
-            .map(|image| order.iter().map(|a| image[*a]).collect())
-            .collect()
-    };
-    let to: Vec<i64> = order.iter().map(|a| shape[*a]).collect();
-    rebuilt_attribute(layout, turned(Dim::Register), turned(Dim::Lane), turned(Dim::Warp), &to)
-}
-
-/// Images of registers that go through a tile of `shape`, the last axis fastest.
-fn register_images(shape: &[i64]) -> Vec<Vec<u32>> {
-    let mut images = vec![];
-    for axis in (0..shape.len()).rev() {
-        for bit in 0..shape[axis].ilog2() {
-            let mut image = vec![0; shape.len()];
-            image[axis] = 1 << bit;
-            images.push(image);
-        }
-    }
-    images
-}
-
-/// A layout of a tile of `shape` by its images, in the context of `like`.
-fn rebuilt_attribute<'c>(
-    like: Attribute<'c>,
-    register: Vec<Vec<u32>>,
-    lane: Vec<Vec<u32>>,
-    warp: Vec<Vec<u32>>,
-    shape: &[i64],
-) -> Option<Attribute<'c>> {
-    let bits: Vec<u32> = shape.iter().map(|s| s.checked_ilog2()).collect::<Option<_>>()?;
-    let (context, map) = (
-        girih_ir::context(like.context()),
-        trimmed(&rebuilt(register, lane, warp, &bits)?, shape.len())?,
-    );
-    if shape.is_empty() {
-        // Without axes there is nothing to list; a slice of one element along one axis says as much.
-        let nothing = |dim, least| vec![0; map.input_bits(dim).max(least) as usize];
-        let one = Linear::get(
-            context,
-            vec![],
-            nothing(Dim::Lane, LANE_BITS as u32),
-            nothing(Dim::Warp, 0),
-        );
-        return Some(Sliced::get(context, 0, one.into()).into());
-    }
-    Some(Linear::of_core(context, &map, shape.len()).into())
 }
 
 /// Place of an element in the row-major list of a tile's elements.

@@ -6,9 +6,9 @@
 
 Five families of kernels, each in a fresh process and in one that has compiled the same kernel before; medians, of the time on
 the clock and of the processor's, which is what counts on a machine that others use. A fresh process of girih is timed from
-its start to its end; of Triton only the first compilation counts, and what the import of its modules takes stands beside. Both write PTX for sm_90a; what ptxas makes of it is timed apart. girih's kernels are the
-examples in the sizes below, for any shape and stride; Triton's are told by their signature that addresses, sizes and
-strides are multiples of 16.
+its start to its end; of Triton only the first compilation counts, and what the import of its modules takes stands beside.
+Both write PTX for sm_90a; what ptxas makes of it is timed apart. girih's kernels are the examples in the sizes below, for
+any shape and stride; Triton's are told by their signature that addresses, sizes and strides are multiples of 16.
 """
 
 import argparse

@@ -16,8 +16,9 @@ use melior::{
 };
 use std::sync::Once;
 
-/// Translates `gpu_module` into `llvm`; the translations of its dialects must be registered with its context. With `line_info`, every instruction carries the source position of the operation
-/// it came from, with the file named as MLIR's location names it.
+/// Translates `gpu_module` into `llvm`; the translations of its dialects must be registered with its context. With
+/// `line_info`, every instruction carries the source position of the operation it came from, with the file named as MLIR's
+/// location names it.
 pub(crate) fn to_llvm<'l>(
     gpu_module: OperationRef<'_, '_>,
     line_info: bool,

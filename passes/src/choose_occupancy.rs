@@ -5,10 +5,11 @@
 //! tile.kernel @softmax(...) threads(256) attributes {min_blocks = 4 : i64} launch ...      // after
 //! ```
 //!
-//! A kernel that waits for memory needs others beside it to go on meanwhile, and ptxas would rather spend registers: code for
-//! arguments without alignment asks for many and seldom runs. So the registers that a thread needs are counted from the
-//! tiles that live through a reduction, a scan, a change of layout, a product or a load (what is computed element by element in between
-//! lives a moment only), some are added for addresses and the like, and as many blocks are asked for as that leaves room for.
+//! A kernel that waits for memory needs others beside it to go on meanwhile, and ptxas would rather spend registers: code
+//! for arguments without alignment asks for many and seldom runs. So the registers that a thread needs are counted from the
+//! tiles that live through a reduction, a scan, a change of layout, a product or a load (what is computed element by element
+//! in between lives a moment only), some are added for addresses and the like, and as many blocks are asked for as that
+//! leaves room for.
 //!
 //! *Needs* `tile-assign-layouts`. A kernel that says `min_blocks` keeps it. One without reductions, scans, products and changes
 //! of layout gets none: its threads need not meet. Nor does one with `tile.wgmma`, whose sums are in flight. *Numbers* stay what they are.

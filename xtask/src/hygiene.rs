@@ -70,12 +70,29 @@ fn machine_paths(root: &Path) -> Vec<String> {
     paths
 }
 
+/// Columns that a line of a comment may have, which rustfmt does not break.
+const COMMENT_COLUMNS: usize = 130;
+
 /// Everything that is wrong with one file, as `name:line: what`.
 fn faults(name: &str, text: &str, machine_paths: &[String]) -> Vec<String> {
     let mut faults = Vec::new();
     let mut fault = |line: usize, what: &str| faults.push(format!("{name}:{line}: {what}"));
     let is_rust = name.ends_with(".rs");
+    let mut in_example = false;
     for (number, line) in (1..).zip(text.lines()) {
+        let comment = line
+            .trim_start()
+            .strip_prefix("//")
+            .map(|c| c.trim_start_matches(['/', '!', ' ']));
+        in_example ^= comment.is_some_and(|c| c.starts_with("```"));
+        // Examples, tables and links are not broken.
+        let is_prose = comment.is_some_and(|c| !in_example && !c.starts_with('|') && !c.contains("]("));
+        if is_rust && is_prose && line.chars().count() > COMMENT_COLUMNS {
+            fault(
+                number,
+                &format!("a comment of more than {COMMENT_COLUMNS} columns; break the line"),
+            );
+        }
         if line.ends_with([' ', '\t']) || line.ends_with('\r') {
             fault(number, "ends in white space");
         }
@@ -117,6 +134,8 @@ mod tests {
         assert!(found("a.md", "x \n")[0].starts_with("a.md:1: ends in white space"));
         assert!(found("a.md", "x")[0].contains("no newline"));
         assert!(found("a.rs", "fn f() {}\n")[0].contains("opens with"));
+        let long = format!("//! {}\n", "word ".repeat(30));
+        assert!(found("a.rs", &long.replace(" \n", "\n"))[0].contains("columns"));
         assert!(found("a.md", &format!("{} later\n", UNFINISHED[0]))[0].contains("unfinished"));
         assert!(found("a.md", "in /build/place/x\n")[0].contains("one machine"));
     }

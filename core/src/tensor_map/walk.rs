@@ -31,8 +31,8 @@ pub enum Start {
 
 impl TensorMap {
     /// Coordinates of the first element of each row of the image, innermost first, whether inside the tensor or not; with
-    /// interleave those of the slice. `None` where start and map do not fit each other. That the halos of `.im2col::w::128` lie behind
-    /// all 128 pixels is assumed.
+    /// interleave those of the slice. `None` where start and map do not fit each other. That the halos of `.im2col::w::128`
+    /// lie behind all 128 pixels is assumed.
     pub fn walk(&self, start: &Start) -> Option<Vec<Vec<i64>>> {
         let step = |dim: usize| i64::from(self.element_strides.get(dim).copied().unwrap_or(1).max(1));
         match (start, &self.mode) {

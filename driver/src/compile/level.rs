@@ -1,4 +1,5 @@
-//! What the passes of this project promise to the driver: the way from level to level, the target and its PTX version, the manifest.
+//! What the passes of this project promise to the driver: the way from level to level, the target and its PTX version, the
+//! manifest.
 use super::Emit;
 pub(super) use girih_codegen::manifest::manifest;
 pub(super) use girih_dialects::tile::{TARGET_ATTR, target_of};

@@ -24,7 +24,8 @@ pub fn order(strides: &[i64]) -> Vec<usize> {
 }
 
 /// A blocked layout of `shape` in which warps move whole lines: vectors along the first axis of `order`, lanes after them up
-/// to a line or as far as there are no other rows, warps along the slowest axes that have room, so that a row stays in as few warps as it can.
+/// to a line or as far as there are no other rows, warps along the slowest axes that have room, so that a row stays in as
+/// few warps as it can.
 pub fn coalesced<'c>(
     context: &'c Context,
     shape: &[i64],

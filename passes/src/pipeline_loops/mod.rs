@@ -46,7 +46,8 @@
 //! *Needs* `tile.stage ... by tma` to stand in the body of a loop itself, and copies from arguments of the kernel.
 //! *Refuses* negative `slots`, slots that do not fit, a `tile.stage ... by tma` that stands in no loop, in loops whose passes
 //! cannot be numbered (`nest`) or at a place that depends on more than their counters, one for which there is no tensor map,
-//! and one with `where` in a kernel of fewer than 128 threads or with parts that are no whole chunks (`copies`). *Numbers* stay what they are.
+//! and one with `where` in a kernel of fewer than 128 threads or with parts that are no whole chunks (`copies`). *Numbers*
+//! stay what they are.
 mod copies;
 mod exchanged;
 mod ring;

@@ -1,8 +1,8 @@
 //! The registers of a block (PTX ISA, "setmaxnreg"): what the launch gave each warp, and the pool between them.
 //!
 //! A launch gives each thread at most as many registers as `.maxnreg` says, or as fit the largest block that the kernel was
-//! compiled for; here it gives so many. `setmaxnreg.dec` gives some to the pool, `setmaxnreg.inc` waits until the pool has enough. Where the kernel says
-//! neither, ptxas leaves the instruction out, and so does this.
+//! compiled for; here it gives so many. `setmaxnreg.dec` gives some to the pool, `setmaxnreg.inc` waits until the pool has
+//! enough. Where the kernel says neither, ptxas leaves the instruction out, and so does this.
 use crate::check::progress::at;
 use crate::check::{Checks, Finding, Gravity, Kind, Place};
 use crate::isa::{LANES, Program};

@@ -18,9 +18,9 @@ const PLANES: usize = 16;
 
 /// Draws a load with this map from `start`, to shared memory at `base`. Each plane of the tensor shows the row of the image
 /// (`r3`, a pixel in the modes im2col) that an element becomes, `.` for elements that are not taken, the fill for what is
-/// taken outside; frames are the bounding box in which im2col places its filter (along W: on its line, shifted). The last table is shared memory, 16 bytes
-/// a cell: the coordinates of the first element there, outermost first. `caps` are those of the target whose rules the notes
-/// quote.
+/// taken outside; frames are the bounding box in which im2col places its filter (along W: on its line, shifted). The last
+/// table is shared memory, 16 bytes a cell: the coordinates of the first element there, outermost first. `caps` are those of
+/// the target whose rules the notes quote.
 ///
 /// Errors: [`LayoutError::Shape`] where start and map do not fit each other, and for what is too large to look at.
 pub fn tensor_box(title: &str, map: &TensorMap, start: &Start, base: u64, caps: &Caps) -> Result<Drawing, LayoutError> {

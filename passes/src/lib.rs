@@ -28,6 +28,7 @@ pub mod swizzle_shared;
 mod uniform;
 pub mod vectorize_accesses;
 pub mod verify_target;
+mod whole_tiles;
 
 /// Registers every pass and pipeline; once for the process.
 pub fn register() {

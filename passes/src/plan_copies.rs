@@ -111,6 +111,7 @@ impl Pass for PlanCopies {
     fn run<'c>(&self, module: OperationRef<'c, 'c>, cx: &PassContext<'c>) -> Res {
         let mut errors = Errors::default();
         for kernel in crate::kernels(module) {
+            crate::whole_tiles::check(kernel)?;
             errors.merge(plan(kernel, cx));
         }
         errors.result()

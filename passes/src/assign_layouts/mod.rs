@@ -25,8 +25,9 @@
 //! tests, since no layout may change a result.
 //!
 //! *Needs* `threads` of the kernel to be 32 times a power of two. Tensors that have a layout keep it. *Refuses* ops on tiles
-//! for which it has no rule, tiles whose sizes are no powers of two, and a negative `seed`. It gives a remark for each
-//! conversion. *Numbers* stay what they are.
+//! for which it has no rule, tiles whose sizes are no powers of two, a negative `seed`, and ops on whole tiles where only some
+//! threads come by or with numbers that differ between threads. It gives a remark for each conversion. *Numbers* stay what
+//! they are.
 mod anchors;
 mod graph;
 mod products;
@@ -106,6 +107,7 @@ impl Pass for AssignLayouts {
         }
         let mut errors = Errors::default();
         for kernel in module.nested::<Kernel>() {
+            crate::whole_tiles::check(kernel)?;
             errors.merge(assign(kernel, cx));
         }
         errors.result()

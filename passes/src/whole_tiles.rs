@@ -1,0 +1,167 @@
+//! Ops on whole tiles belong to all threads of the block: none stands where only some threads come by, and none takes a number
+//! that differs between threads. What is not known to differ, such as a loaded number, is taken to be the same in all of them.
+use crate::shared_uses::line;
+use girih_dialects::tile::{
+    layouts::layout_of,
+    marks::{VARIES, has_mark},
+    ops::kernel::{Kernel, WarpSpecialize},
+};
+use girih_ir::{ext::BlockExt, op::Trait, prelude::*};
+use std::collections::BTreeSet;
+
+type V<'c> = Value<'c, 'c>;
+
+/// Checks a kernel; every place is reported once.
+pub fn check<'c>(kernel: Kernel<'c, 'c>) -> Res {
+    let mut errors = Errors::default();
+    let mut said: Vec<OperationRef<'c, 'c>> = vec![];
+    let body = kernel.body().block_list();
+    for op in body.iter().flat_map(|b| b.op_list()).flat_map(|op| op.nested_ops()) {
+        let touches = op.operand_values().into_iter().chain(op.result_values()).any(is_whole);
+        if !touches || op.has_trait(Trait::Terminator) || op.full_name() == "arith.constant" {
+            continue;
+        }
+        if op.ancestor::<WarpSpecialize>().is_some() {
+            continue;
+        }
+        if let Some((outer, condition, source)) = divergence(op) {
+            if !said.contains(&outer) {
+                said.push(outer);
+                let m = format!(
+                    "works on whole tiles, but only some threads come here: the condition differs between threads; whole tiles \
+                     belong to all threads of the block, so take it out of the '{}', or let the condition be the same for all",
+                    outer.full_name()
+                );
+                errors.merge(noted(op, m, condition, source, "the condition"));
+            }
+        } else if let Some((number, source)) = operands_that_decide(op).into_iter().find_map(with_source) {
+            if op.dialect_name() == "scf" {
+                said.push(op);
+                let m = "gives whole tiles under a condition that differs between threads; whole tiles belong to all threads of the \
+                         block, so let the condition be the same for all";
+                errors.merge(noted(op, m.to_owned(), number, source, "the condition"));
+                continue;
+            }
+            let m = "takes a number that differs between threads; whole tiles belong to all threads of the block, so give it one \
+                     that is the same for all, or go through single elements with memref.load and memref.store";
+            errors.merge(noted(op, m.to_owned(), number, source, "the number"));
+        }
+    }
+    errors.result()
+}
+
+fn noted<'c>(op: OperationRef<'c, 'c>, m: String, v: V<'c>, source: OperationRef<'c, 'c>, what: &str) -> Res {
+    let at = v.defining_op().unwrap_or(source);
+    let why = match at == source {
+        true => format!("{what} is made here"),
+        false => format!("{what} is made here of '{}' at {}", source.full_name(), line(source)),
+    };
+    Diag::op(&op, m).note(at.location(), why).report()
+}
+
+fn is_whole(v: V<'_>) -> bool {
+    v.r#type().is_ranked_tensor_type() && layout_of(v.r#type()).is_none()
+}
+
+/// What decides how an op on tiles does its work: numbers, and conditions of branches that give tiles. What loops carry besides
+/// tiles decides nothing.
+fn operands_that_decide<'c>(op: OperationRef<'c, 'c>) -> Vec<V<'c>> {
+    if op.dialect_name() == "scf" {
+        return conditions(op);
+    }
+    op.operand_values()
+}
+
+/// What decides whether, and how often, the regions of an op run.
+fn conditions<'c>(op: OperationRef<'c, 'c>) -> Vec<V<'c>> {
+    let count = match op.full_name() {
+        "scf.if" | "scf.index_switch" => 1,
+        "scf.for" => 3,
+        "scf.while" => return ends(op, 0).into_iter().take(1).collect(),
+        _ => 0,
+    };
+    op.operand_values().into_iter().take(count).collect()
+}
+
+/// Operands of the op that a region ends with.
+fn ends<'c>(op: OperationRef<'c, 'c>, region: usize) -> Vec<V<'c>> {
+    let block = (region < op.region_count())
+        .then(|| op.region_at(region).entry())
+        .flatten();
+    let end = block.and_then(|b| b.terminator_op());
+    end.map(|end| end.operand_values()).unwrap_or_default()
+}
+
+/// What keeps some threads away from an op: the op around it, its condition, and the op that makes this differ.
+fn divergence<'c>(op: OperationRef<'c, 'c>) -> Option<(OperationRef<'c, 'c>, V<'c>, OperationRef<'c, 'c>)> {
+    let outer = op.parent().filter(|o| !o.is::<Kernel>())?;
+    let found = conditions(outer).into_iter().find_map(with_source);
+    // The outermost is told.
+    divergence(outer).or_else(|| found.map(|(v, source)| (outer, v, source)))
+}
+
+/// A value with the op that makes it differ between threads.
+fn with_source<'c>(v: V<'c>) -> Option<(V<'c>, OperationRef<'c, 'c>)> {
+    source(v, &mut BTreeSet::new()).map(|op| (v, op))
+}
+
+fn source<'c>(v: V<'c>, seen: &mut BTreeSet<usize>) -> Option<OperationRef<'c, 'c>> {
+    if v.r#type().is_ranked_tensor_type() || !seen.insert(v.to_raw().ptr as usize) {
+        return None;
+    }
+    if let Some(op) = v.defining_op() {
+        return of_result(op, v, seen);
+    }
+    let (owner, number) = v.argument_of()?;
+    let from: Vec<V<'c>> = match owner.full_name() {
+        "scf.for" if number == 0 => conditions(owner),
+        "scf.for" => carried(owner, number - 1),
+        "scf.while" => {
+            let operands = [owner.operand_values(), ends(owner, 1)];
+            let before = owner
+                .region_at(0)
+                .entry()
+                .is_some_and(|b| b.argument_values().contains(&v));
+            match before {
+                true => operands.iter().filter_map(|o| o.get(number).copied()).collect(),
+                false => ends(owner, 0).get(number + 1).copied().into_iter().collect(),
+            }
+        }
+        _ => vec![],
+    };
+    from.into_iter().find_map(|v| source(v, seen))
+}
+
+fn of_result<'c>(op: OperationRef<'c, 'c>, v: V<'c>, seen: &mut BTreeSet<usize>) -> Option<OperationRef<'c, 'c>> {
+    let number = op.result_values().iter().position(|r| *r == v)?;
+    let differs = [
+        "memref.atomic_rmw",
+        "nvvm.read.ptx.sreg.tid.x",
+        "nvvm.read.ptx.sreg.laneid",
+        "nvvm.read.ptx.sreg.warpid",
+        "nvvm.elect.sync",
+        "gpu.thread_id",
+        "gpu.lane_id",
+    ];
+    if has_mark(op, VARIES) || differs.contains(&op.full_name()) {
+        return Some(op);
+    }
+    let mut from = match op.full_name() {
+        "scf.for" => [conditions(op), carried(op, number)].concat(),
+        "scf.while" => ends(op, 0).get(number + 1).copied().into_iter().collect(),
+        "scf.if" | "scf.index_switch" => (0..op.region_count())
+            .filter_map(|r| ends(op, r).get(number).copied())
+            .collect(),
+        // What meets at a barrier may have come to one answer.
+        name if name.starts_with("nvvm.barrier") => vec![],
+        _ => op.operand_values(),
+    };
+    from.extend(conditions(op));
+    from.into_iter().find_map(|v| source(v, seen))
+}
+
+/// What a loop carries at a place: what it starts with, and what each pass leaves.
+fn carried<'c>(op: OperationRef<'c, 'c>, number: usize) -> Vec<V<'c>> {
+    let start = op.operand_values().get(3 + number).copied();
+    start.into_iter().chain(ends(op, 0).get(number).copied()).collect()
+}

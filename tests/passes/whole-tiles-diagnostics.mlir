@@ -1,0 +1,136 @@
+// Whole tiles belong to all threads of the block.
+// RUN: girih-opt %s -tile-assign-layouts -verify-diagnostics -split-input-file
+// RUN: not girih-opt %s -tile-plan-copies -split-input-file 2>&1 | FileCheck %s
+// CHECK-COUNT-5: error: '{{[a-z.]+}}' op {{works on whole tiles, but only some|takes a number that differs|gives whole tiles under}}
+
+!V = memref<?xi32, #tile.global>
+tile.kernel @index(%X: !V, %Y: !V) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %t = tile.thread_id
+  // expected-note@+1 {{the number is made here of 'tile.thread_id' at line 13}}
+  %i = arith.muli %t, %c4 : index
+  // expected-error@+1 {{takes a number that differs between threads; whole tiles belong to all threads of the block}}
+  %x = tile.load %X[%i] : !V -> tensor<256xi32>
+  tile.store %x, %Y[%c0] : tensor<256xi32>, !V
+}
+
+// -----
+
+!V = memref<?xi32, #tile.global>
+tile.kernel @one_thread(%X: !V, %Y: !V) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %X[%c0] : !V -> tensor<256xi32>
+  // expected-note@+1 {{the condition is made here}}
+  %e = tile.elect
+  scf.if %e {
+    // expected-error@+1 {{works on whole tiles, but only some threads come here: the condition differs between threads}}
+    tile.store %x, %Y[%c0] : tensor<256xi32>, !V
+  }
+}
+
+// -----
+
+// The number of passes differs.
+!V = memref<?xi32, #tile.global>
+tile.kernel @passes(%X: !V, %Y: !V) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-note@+1 {{the condition is made here}}
+  %w = tile.warp_id
+  scf.for %i = %c0 to %w step %c1 {
+    // expected-error@+1 {{take it out of the 'scf.for'}}
+    %x = tile.load %X[%i] : !V -> tensor<256xi32>
+    tile.store %x, %Y[%c0] : tensor<256xi32>, !V
+  }
+}
+
+// -----
+
+// A number that a loop carries, in a condition around the branch with the tile.
+!V = memref<?xi32, #tile.global>
+tile.kernel @carried(%X: !V, %Y: !V, %n: i32) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %t = tile.thread_id
+  %x = tile.load %X[%c0] : !V -> tensor<256xi32>
+  %sum = scf.for %i = %c0 to %c9 step %c1 iter_args(%a = %c0) -> (index) {
+    %b = arith.addi %a, %t : index
+    scf.yield %b : index
+  }
+  // expected-note@+1 {{the condition is made here of 'tile.thread_id'}}
+  %few = arith.cmpi ult, %sum, %c9 : index
+  %all = arith.cmpi eq, %n, %n : i32
+  scf.if %few {
+    scf.if %all {
+      // expected-error@+1 {{only some threads come here}}
+      %s = tile.reduce %x axis 0 (%p: i32, %q: i32) {
+        %m = arith.maxsi %p, %q : i32
+        tile.yield %m : i32
+      } : tensor<256xi32> -> tensor<i32>
+    }
+  }
+}
+
+// -----
+
+!V = memref<?xi32, #tile.global>
+tile.kernel @scan(%X: !V, %Y: !V) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = tile.thread_id
+  %x = tile.load %X[%c0] : !V -> tensor<256xi32>
+  // expected-note@+1 {{the condition is made here of 'tile.thread_id'}}
+  %c = arith.cmpi ult, %t, %c1 : index
+  // expected-error@+1 {{gives whole tiles under a condition that differs between threads}}
+  %s = scf.if %c -> (tensor<256xi32>) {
+    %q = tile.scan %x axis 0 (%p: i32, %r: i32) {
+      %s1 = arith.addi %p, %r : i32
+      tile.yield %s1 : i32
+    } : tensor<256xi32> -> tensor<256xi32>
+    scf.yield %q : tensor<256xi32>
+  } else {
+    scf.yield %x : tensor<256xi32>
+  }
+  tile.store %s, %Y[%c0] : tensor<256xi32>, !V
+}
+
+// -----
+
+// What is loaded, what the block's number says, and what one thread does to single elements: nothing is said.
+!V = memref<?xi32, #tile.global>
+tile.kernel @uniform(%X: !V, %Y: !V, %S: !V) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = tile.cluster_id x
+  %t = tile.thread_id
+  %s = memref.load %X[%b] : !V
+  %n = arith.index_cast %s : i32 to index
+  scf.for %i = %c0 to %n step %c1 {
+    %x = tile.load %X[%i] : !V -> tensor<256xi32>
+    tile.store %x, %Y[%i] : tensor<256xi32>, !V
+    %first = arith.cmpi eq, %t, %c0 : index
+    scf.if %first {
+      memref.store %s, %S[%i] : !V
+    }
+  }
+}

@@ -1,4 +1,4 @@
-//! `tile-insert-sync`: barriers of the block and fences between proxies, where accesses to shared memory need them.
+//! `tile-insert-sync`: barriers of the block and fences between proxies, where accesses to memory need them.
 //!
 //! ```mlir
 //! memref.store %x, %m[%thread] : memref<128xf32, #tile.shared>                                                   // before
@@ -16,6 +16,19 @@
 //! | a read through the async proxy, then a write | `tile.barrier`; the wait for the copy or product is the program's |
 //! | a write through the async proxy, then any | nothing: the program waits, by an mbarrier or for a group |
 //!
+//! Global memory is ordered in the same way where whole tiles go: of two accesses to one argument of the kernel, one a write and one
+//! (or both) of a tile that is divided among the block's threads, the second comes after a barrier.
+//!
+//! ```mlir
+//! tile.store %x, %T[%c0] : tensor<4096xi32, #L>, memref<?xi32, #tile.global>                                     // after
+//! tile.barrier
+//! %y = tile.load %T[%c3] : memref<?xi32, #tile.global> -> tensor<4096xi32, #L>
+//! ```
+//!
+//! None is needed where each thread meets its own elements alone, as in `load C[i, j]`, add, `store C[i, j]`, or where the two lie
+//! apart by constants (`global_order`). Arguments are taken not to overlap, and other blocks are not waited for. Accesses that
+//! are all of single elements stay as they are.
+//!
 //! Ops that move data between warps (`scratch`) have a barrier inside, which counts. Accesses come from effects and marks; see
 //! `shared_uses`. No barrier is inserted that another makes needless: each is tried without in the end.
 //!
@@ -31,8 +44,12 @@
 //! threads. Where there is no such place, a remark says so, and the program stays as it is.
 //!
 //! *Needs* `tile-allocate-scratch` where tiles go between warps. *Numbers* stay what they are.
-use crate::shared_uses::{Pending, Use, Uses, Walk, Way, line};
+use crate::{
+    global_order::in_thread_order,
+    shared_uses::{Pending, Use, Uses, Walk, Way, line},
+};
 use girih_dialects::tile::{
+    distribution::Distribution,
     marks::{VARIES, has_mark},
     ops::{
         index::{LaneId, ThreadId},
@@ -69,7 +86,7 @@ impl Pass for InsertSync {
         dialects: &[DialectSource::Rust(&girih_dialects::tile::TILE)],
         ..PassInfo::new(
             "tile-insert-sync",
-            "Order accesses to shared memory by barriers and fences",
+            "Order accesses to shared memory, and of whole tiles to global memory, by barriers and fences",
         )
     };
 
@@ -91,7 +108,7 @@ struct Missing<'c> {
 }
 
 fn order<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) {
-    let uses = Uses::of(kernel);
+    let uses = Uses::with_global(kernel);
     let mut inserted: Vec<OperationRef<'c, 'c>> = vec![];
     let at = |place: OperationRef<'c, 'c>, fence: bool| {
         let loc = place.location();
@@ -174,11 +191,16 @@ fn missing<'c>(
     let earlier = &uses.all[pending.number];
     let buffer = &uses.buffers[later.buffer];
     let apart = earlier.buffer != later.buffer || !(earlier.writes || later.writes);
-    if apart || pending.by_hand || buffer.is_mbarrier || buffer.lost.is_some() {
+    let lost = buffer.lost.is_some() && !buffer.is_global;
+    if apart || (pending.by_hand && !buffer.is_global) || buffer.is_mbarrier || lost {
         return None;
     }
     let unseen = later.way == Way::Async && earlier.way == Way::Plain && earlier.writes && !pending.fenced;
-    let unordered = pending.ordered.is_none() && !of_one_thread(kernel, earlier, later);
+    let in_order = || match buffer.is_global {
+        true => in_thread_order(earlier, later),
+        false => of_one_thread(kernel, earlier, later),
+    };
+    let unordered = pending.ordered.is_none() && !in_order();
     if !unseen && !unordered {
         return None;
     }
@@ -203,7 +225,8 @@ fn missing<'c>(
 
 /// The last op on the way to `later` that all threads come by, if `earlier` lies before it.
 fn place_before<'c>(later: &Use<'c>, earlier: &Use<'c>) -> Option<OperationRef<'c, 'c>> {
-    if later.way == Way::Collective {
+    // All threads come by what they do together.
+    if later.way == Way::Collective || later.is_whole_tile() {
         return Some(later.op);
     }
     let mut place = later.op;
@@ -270,34 +293,22 @@ fn of_one_thread<'c>(kernel: Kernel<'c, 'c>, a: &Use<'c>, b: &Use<'c>) -> bool {
     if b.way != Way::Plain || a.memory != b.memory {
         return false;
     }
-    let (places, tiles) = (places_of(a), (tile_of(a.op), tile_of(b.op)));
+    let (places, tiles) = (a.places(), (a.tile(), b.tile()));
     match tiles {
         (None, None) => {
-            let pairs = places.iter().zip(places_of(b));
+            let pairs = places.iter().zip(b.places());
             pairs.into_iter().any(|(x, y)| *x == y && tells_apart(kernel, y))
         }
-        // A warpgroup's threads hold different elements, the same in every access.
+        // A warpgroup's threads hold different elements, the same in every access; the block's do where none holds copies.
         (Some(x), Some(y)) => {
-            x == y && kernel.threads() == 128 && places == places_of(b) && places.iter().all(|v| is_fixed(*v))
+            let divided = match Distribution::of(x) {
+                Some(d) => d.copy_bits() == 0,
+                None => kernel.threads() == 128,
+            };
+            x == y && divided && places == b.places() && places.iter().all(|v| is_fixed(*v))
         }
         _ => false,
     }
-}
-
-/// Operands after the memref: where an op loads or stores.
-fn places_of<'c>(u: &Use<'c>) -> Vec<V<'c>> {
-    let operands = u.op.operand_values();
-    let at = operands
-        .iter()
-        .position(|v| *v == u.memory)
-        .map_or(operands.len(), |i| i + 1);
-    operands[at..].to_vec()
-}
-
-/// The tile that an op moves, where it does not move one element.
-fn tile_of<'c>(op: OperationRef<'c, 'c>) -> Option<Type<'c>> {
-    let values = op.operand_values().into_iter().chain(op.result_values());
-    values.map(|v| v.r#type()).find(|t| t.is_ranked_tensor_type())
 }
 
 /// The condition around an op that holds in one thread alone.
@@ -350,7 +361,7 @@ fn tells_apart<'c>(kernel: Kernel<'c, 'c>, v: V<'c>) -> bool {
 }
 
 /// Whether a value is the same each time that a thread comes by: no loop changes it.
-fn is_fixed(v: V<'_>) -> bool {
+pub(crate) fn is_fixed(v: V<'_>) -> bool {
     match v.defining_op() {
         Some(op) => op.is_pure() && op.region_count() == 0 && op.operand_values().into_iter().all(is_fixed),
         None => v.argument_of().is_some_and(|(owner, _)| owner.is::<Kernel>()),

@@ -11,6 +11,7 @@ pub mod convert_tile_to_nvvm;
 pub mod expand_math;
 pub mod expand_mma;
 pub mod expand_tma;
+mod global_order;
 pub mod insert_sync;
 pub mod known;
 pub mod lane_values;

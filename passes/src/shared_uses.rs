@@ -12,15 +12,18 @@
 //!                   pending: none
 //! ```
 //!
+//! Global memory can be followed, too ([`Uses::with_global`]): each argument of the kernel is a buffer of its own then.
+//!
 //! Branches are joined; loops, and regions with several blocks, are walked until nothing new is pending.
 use crate::allocate_scratch::scratch_bytes;
 use girih_dialects::tile::{
+    distribution::is_distributed,
     marks::{ASYNC, COLLECTIVE, IN_FLIGHT, Order, marked_operands, order_of},
     ops::{
         kernel::{Kernel, WarpSpecialize},
         memory::{Alloc, is_mbarrier},
     },
-    spaces::shared_of,
+    spaces::{is_global, shared_of},
 };
 use girih_ir::{
     ext::BlockExt,
@@ -60,11 +63,32 @@ pub struct Use<'c> {
     pub way: Way,
 }
 
-/// A shared allocation.
+impl<'c> Use<'c> {
+    /// The tile that the op moves, where it does not move one element.
+    pub fn tile(&self) -> Option<Type<'c>> {
+        let values = self.op.operand_values().into_iter().chain(self.op.result_values());
+        values.map(|v| v.r#type()).find(|t| t.is_ranked_tensor_type())
+    }
+    /// Whether all threads of the block move a tile that is divided among them.
+    pub fn is_whole_tile(&self) -> bool {
+        self.tile().is_some_and(is_distributed)
+    }
+    /// Operands after the memref: where the op loads or stores.
+    pub fn places(&self) -> Vec<V<'c>> {
+        let operands = self.op.operand_values();
+        let at = operands
+            .iter()
+            .position(|v| *v == self.memory)
+            .map_or(operands.len(), |i| i + 1);
+        operands[at..].to_vec()
+    }
+}
+
+/// A shared allocation, or memory that an argument of the kernel names.
 #[derive(Clone, Copy)]
 pub struct Buffer<'c> {
-    /// The allocation.
-    pub alloc: Alloc<'c, 'c>,
+    /// Whether it is global memory.
+    pub is_global: bool,
     /// Whether it holds mbarriers.
     pub is_mbarrier: bool,
     /// An op that takes the buffer where its uses cannot be followed.
@@ -77,7 +101,7 @@ pub struct Buffer<'c> {
 
 /// The buffers of a kernel with their uses.
 pub struct Uses<'c> {
-    /// In the order of the source.
+    /// Allocations in the order of the source, then arguments.
     pub buffers: Vec<Buffer<'c>>,
     /// In no order.
     pub all: Vec<Use<'c>>,
@@ -88,31 +112,60 @@ pub struct Uses<'c> {
 }
 
 impl<'c> Uses<'c> {
-    /// Of a kernel.
+    /// Of the shared memory of a kernel.
     pub fn of(kernel: Kernel<'c, 'c>) -> Uses<'c> {
+        Uses::of_shared(kernel).numbered()
+    }
+
+    /// Of a kernel's shared memory, and of the global memory that whole tiles go to: of each argument that is written, and that a
+    /// tile of the block is loaded from or stored to.
+    pub fn with_global(kernel: Kernel<'c, 'c>) -> Uses<'c> {
+        let mut found = Uses::of_shared(kernel);
+        let arguments = kernel.body().entry().map(|b| b.argument_values()).unwrap_or_default();
+        for memory in arguments.into_iter().filter(|v| is_global(v.r#type())) {
+            let (buffers, uses) = (found.buffers.len(), found.all.len());
+            found.add(memory, false);
+            let own = &found.all[uses..];
+            if !own.iter().any(|u| u.writes) || !own.iter().any(|u| u.is_whole_tile()) {
+                found.buffers.truncate(buffers);
+                found.all.truncate(uses);
+            }
+        }
+        found.numbered()
+    }
+
+    fn of_shared(kernel: Kernel<'c, 'c>) -> Uses<'c> {
         let mut found = Uses {
             buffers: vec![],
             all: vec![],
             by_op: BTreeMap::new(),
             waiting: BTreeSet::new(),
         };
-        for (number, alloc) in kernel.op().nested::<Alloc>().into_iter().enumerate() {
-            found.buffers.push(Buffer {
-                alloc,
-                is_mbarrier: is_mbarrier(alloc.result().r#type()),
-                lost: None,
-                is_async: false,
-                is_in_flight: false,
-            });
-            found.follow(number, alloc.result());
-        }
-        for (i, u) in found.all.iter().enumerate() {
-            found.by_op.entry(key(u.op)).or_default().push(i);
-            if u.way == Way::Collective && scratch_bytes(u.op) > 0 {
-                found.waiting.insert(key(u.op));
-            }
+        for alloc in kernel.op().nested::<Alloc>() {
+            found.add(alloc.result(), is_mbarrier(alloc.result().r#type()));
         }
         found
+    }
+
+    fn numbered(mut self) -> Uses<'c> {
+        for (i, u) in self.all.iter().enumerate() {
+            self.by_op.entry(key(u.op)).or_default().push(i);
+            if u.way == Way::Collective && scratch_bytes(u.op) > 0 {
+                self.waiting.insert(key(u.op));
+            }
+        }
+        self
+    }
+
+    fn add(&mut self, root: V<'c>, is_mbarrier: bool) {
+        self.buffers.push(Buffer {
+            is_global: is_global(root.r#type()),
+            is_mbarrier,
+            lost: None,
+            is_async: false,
+            is_in_flight: false,
+        });
+        self.follow(self.buffers.len() - 1, root);
     }
 
     /// What an op does to buffers.
@@ -126,6 +179,8 @@ impl<'c> Uses<'c> {
 
     fn follow(&mut self, buffer: usize, root: V<'c>) {
         let mut views = vec![root];
+        let global = self.buffers[buffer].is_global;
+        let is_memory = |t: &Type<'c>| if global { is_global(*t) } else { shared_of(*t).is_some() };
         while let Some(memory) = views.pop() {
             let mut users = memory.users();
             users.dedup();
@@ -133,7 +188,7 @@ impl<'c> Uses<'c> {
                 let is_view = op.region_count() == 0
                     && op.result_count() > 0
                     && op.is_pure()
-                    && op.result_types().iter().all(|t| shared_of(*t).is_some());
+                    && op.result_types().iter().all(is_memory);
                 if is_view {
                     views.extend(op.result_values());
                     continue;
@@ -154,6 +209,10 @@ impl<'c> Uses<'c> {
                 } else {
                     Way::Plain
                 };
+                // What copies do to global memory the program waits for.
+                if global && way != Way::Plain {
+                    continue;
+                }
                 self.buffers[buffer].is_async |= way == Way::Async;
                 self.buffers[buffer].is_in_flight |= way == Way::Async || marked(IN_FLIGHT);
                 self.all.push(Use {

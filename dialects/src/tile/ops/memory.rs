@@ -201,7 +201,8 @@ op! {
 op! {
     /// Stores a tile; its upper left element goes to the indices. Each thread of the layout stores what it holds; of
     /// threads that hold copies, one does. Elements outside a memref in global memory are dropped. `vector` is as in
-    /// `tile.load`.
+    /// `tile.load`. What the block loads later from the same argument sees it, since `tile-insert-sync` puts a barrier between
+    /// the two where one is needed; other blocks, and other arguments that name the same memory, may see it at any time.
     ///
     /// ```mlir
     /// %m = tile.alloc : memref<64x16xf32, #tile.shared>

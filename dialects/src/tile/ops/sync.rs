@@ -4,7 +4,7 @@ use girih_ir::{attr_enum, kind::I64, op, op::OpView, prelude::*};
 
 op! {
     /// Waits for all threads of the block, or for `threads` threads (a multiple of 32) at the named barrier `id` (1 to 15);
-    /// orders ordinary memory accesses among them: `barrier.cta.sync`.
+    /// orders ordinary accesses to shared and global memory among them: `barrier.cta.sync`. Other blocks do not wait.
     ///
     /// ```mlir
     /// tile.barrier

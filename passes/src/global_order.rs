@@ -1,0 +1,118 @@
+//! Which accesses of whole tiles to global memory need no barrier between them, since each thread's own order suffices.
+//!
+//! ```text
+//! load C[i, j], store C[i, j]       the same elements by the same threads, if no thread holds copies
+//! ... in a loop over i by 64        and tiles of 64 rows: other passes, other elements
+//! store C[i, 0], load C[i, 64]      tiles of 64 columns lie apart, if no loop changes i
+//! ```
+use crate::{insert_sync::is_fixed, shared_uses::Use};
+use girih_dialects::tile::distribution::Distribution;
+use girih_ir::prelude::*;
+
+type V<'c> = Value<'c, 'c>;
+
+/// Whether two accesses to one argument of a kernel need no barrier between them, in whatever passes of loops they are.
+pub fn in_thread_order(a: &Use<'_>, b: &Use<'_>) -> bool {
+    // Explicit code, which orders itself.
+    if !a.is_whole_tile() && !b.is_whole_tile() {
+        return true;
+    }
+    // Atomic ops come in any order.
+    if a.reads && a.writes && b.reads && b.writes {
+        return true;
+    }
+    if a.memory != b.memory || !is_fixed(a.memory) {
+        return false;
+    }
+    let (at, bt) = (a.places(), b.places());
+    if at.iter().chain(&bt).any(|v| v.r#type().is_ranked_tensor_type()) {
+        return false;
+    }
+    let (ae, be) = (extents(a, at.len()), extents(b, bt.len()));
+    let lie_apart = (at.iter().zip(&ae)).zip(bt.iter().zip(&be)).any(|((x, m), (y, n))| {
+        let ((x, c), (y, d)) = (offset(*x), offset(*y));
+        x == y && x.is_none_or(is_fixed) && (c.saturating_add(*m) <= d || d.saturating_add(*n) <= c)
+    });
+    lie_apart || (at == bt && is_divided_alike(a, b) && at.iter().zip(&ae).all(|(v, n)| goes_by(*v, *n)))
+}
+
+/// Whether both move a tile of one type, each of whose elements one thread alone reaches.
+fn is_divided_alike(a: &Use<'_>, b: &Use<'_>) -> bool {
+    let (Some(x), Some(y)) = (a.tile(), b.tile()) else {
+        return false;
+    };
+    // Of threads that hold copies all load, but always the same one stores.
+    let only_stored = !a.reads && !b.reads;
+    x == y && Distribution::of(x).is_some_and(|d| only_stored || d.copy_bits() == 0)
+}
+
+/// Elements along each axis of the memref.
+fn extents(u: &Use<'_>, rank: usize) -> Vec<i64> {
+    let shape = u.tile().and_then(|t| t.shape()).unwrap_or_default();
+    let outer = rank.saturating_sub(shape.len());
+    std::iter::repeat_n(1, outer).chain(shape).collect()
+}
+
+/// An index as a value and a constant.
+fn offset(v: V<'_>) -> (Option<V<'_>>, i64) {
+    if let Some(c) = v.constant_int() {
+        return (None, c);
+    }
+    let sum = v.defining_op().filter(|op| op.full_name() == "arith.addi");
+    match sum.map(|op| op.operand_values()).as_deref() {
+        Some([x, c]) | Some([c, x]) if c.constant_int().is_some() => {
+            let (base, inner) = offset(*x);
+            (base, inner.saturating_add(c.constant_int().unwrap_or(0)))
+        }
+        _ => (Some(v), 0),
+    }
+}
+
+/// Whether an index changes by multiples of `extent` alone: two passes that come by have the same tile or tiles that lie apart.
+fn goes_by(v: V<'_>, extent: i64) -> bool {
+    if is_fixed(v) || is_multiple(v, extent) {
+        return true;
+    }
+    let Some(op) = v.defining_op() else {
+        return match v.argument_of() {
+            Some((owner, 0)) if owner.full_name() == "scf.for" => {
+                let bounds = owner.operand_values();
+                goes_by(bounds[0], extent) && is_multiple(bounds[2], extent)
+            }
+            _ => false,
+        };
+    };
+    let operands = op.operand_values();
+    match op.full_name() {
+        "arith.addi" | "arith.subi" | "arith.index_cast" | "arith.index_castui" => {
+            operands.iter().all(|v| goes_by(*v, extent))
+        }
+        _ => false,
+    }
+}
+
+/// Whether an index is a multiple of `extent`, as far as constants say.
+fn is_multiple(v: V<'_>, extent: i64) -> bool {
+    if let Some(c) = v.constant_int() {
+        return extent != 0 && c % extent == 0;
+    }
+    if let Some((owner, 0)) = v.argument_of().filter(|(owner, _)| owner.full_name() == "scf.for") {
+        let bounds = owner.operand_values();
+        return is_multiple(bounds[0], extent) && is_multiple(bounds[2], extent);
+    }
+    let Some(op) = v.defining_op() else { return false };
+    let operands = op.operand_values();
+    match op.full_name() {
+        "arith.addi" | "arith.subi" => operands.iter().all(|v| is_multiple(*v, extent)),
+        "arith.muli" => operands.iter().any(|v| is_multiple(*v, extent)),
+        "arith.index_cast" | "arith.index_castui" => operands.iter().all(|v| is_multiple(*v, extent)),
+        "arith.shli" => {
+            let by = operands
+                .get(1)
+                .and_then(|v| v.constant_int())
+                .filter(|n| (0..63).contains(n));
+            by.is_some_and(|n| extent != 0 && (1i64 << n) % extent == 0)
+        }
+        _ => false,
+    }
+}

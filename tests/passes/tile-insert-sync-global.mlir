@@ -1,0 +1,136 @@
+// Whole tiles in global memory: a barrier between accesses of different threads to one argument, and none where each thread
+// meets its own elements alone.
+// RUN: girih-opt %s -tile-insert-sync | FileCheck %s
+
+#L = #tile.blocked<per_thread = [4], lanes = [32], warps = [2]>
+!V = memref<?xi32, #tile.global>
+!T = tensor<256xi32, #L>
+
+// At another offset, both ways.
+// CHECK-LABEL: tile.kernel @shifted
+// CHECK: tile.store %{{.*}}, %[[T:.*]][%{{.*}}] : tensor
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.load %[[T]]
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.store %{{.*}}, %[[T]]
+// CHECK-NEXT: tile.store
+// CHECK-NOT: tile.barrier
+tile.kernel @shifted(%X: !V, %T: !V, %Y: !V) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %x = tile.load %X[%c0] : !V -> !T
+  tile.store %x, %T[%c0] : !T, !V
+  %y = tile.load %T[%c3] : !V -> !T
+  tile.store %y, %T[%c0] : !T, !V
+  tile.store %y, %Y[%c0] : !T, !V
+}
+
+// The same elements by the same threads, in passes that lie apart; tiles that lie apart by a constant; other arguments.
+// CHECK-LABEL: tile.kernel @own
+// CHECK-NOT: tile.barrier
+tile.kernel @own(%X: !V, %T: !V, %n: i32) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c256 = arith.constant 256 : index
+  %end = arith.index_cast %n : i32 to index
+  scf.for %i = %c0 to %end step %c256 {
+    %x = tile.load %T[%i] : !V -> !T
+    %y = arith.addi %x, %x : !T
+    tile.store %y, %T[%i] : !T, !V
+  }
+  %next = arith.addi %end, %c256 : index
+  %a = tile.load %X[%end] : !V -> !T
+  tile.store %a, %X[%next] : !T, !V
+}
+
+// Passes that overlap: the next one's load waits for all stores, and the store for all loads.
+// CHECK-LABEL: tile.kernel @overlap
+// CHECK: scf.for
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.load
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: }
+// CHECK-NOT: tile.barrier
+tile.kernel @overlap(%T: !V, %n: i32) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %end = arith.index_cast %n : i32 to index
+  scf.for %i = %c0 to %end step %c64 {
+    %x = tile.load %T[%i] : !V -> !T
+    tile.store %x, %T[%i] : !T, !V
+  }
+}
+
+// Threads 32 to 63 hold copies, which thread 0 to 31 store.
+// CHECK-LABEL: tile.kernel @copies
+// CHECK: tile.load
+// CHECK: tile.barrier
+// CHECK-NEXT: tile.store
+tile.kernel @copies(%T: !V) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1> : tensor<32xi32, #L>
+  %x = tile.load %T[%c0] : !V -> tensor<32xi32, #L>
+  %y = arith.addi %x, %one : tensor<32xi32, #L>
+  tile.store %y, %T[%c0] : tensor<32xi32, #L>, !V
+}
+
+// A tile and single elements, which only some threads reach: the barrier stands where all come by. Single elements by themselves
+// are explicit code.
+// CHECK-LABEL: tile.kernel @elements
+// CHECK: tile.store
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: scf.if
+// CHECK-NEXT: memref.load
+// CHECK-NEXT: memref.store
+// CHECK-NEXT: }
+// CHECK-NEXT: memref.store
+// CHECK-NOT: tile.barrier
+tile.kernel @elements(%X: !V, %T: !V, %S: !V) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c5 = arith.constant 5 : index
+  %s = arith.constant 7 : i32
+  %t = tile.thread_id
+  %first = arith.cmpi ult, %t, %c5 : index
+  %x = tile.load %X[%c0] : !V -> !T
+  tile.store %x, %T[%c0] : !T, !V
+  scf.if %first {
+    %e = memref.load %T[%c5] : !V
+    memref.store %e, %S[%t] : !V
+  }
+  memref.store %s, %S[%c0] : !V
+}
+
+// Atomic ops come in any order; what reads their sums waits.
+// CHECK-LABEL: tile.kernel @atomics
+// CHECK: tile.atomic_rmw
+// CHECK-NEXT: tile.atomic_rmw
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.load
+// CHECK-NOT: tile.barrier
+tile.kernel @atomics(%X: !V, %T: !V, %Y: !V) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %x = tile.load %X[%c0] : !V -> !T
+  tile.atomic_rmw add %x, %T[%c0] : !T, !V
+  tile.atomic_rmw add %x, %T[%c3] : !T, !V
+  %y = tile.load %T[%c0] : !V -> !T
+  tile.store %y, %Y[%c0] : !T, !V
+}

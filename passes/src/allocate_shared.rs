@@ -27,9 +27,10 @@
 //! tensor copies need, 8 for mbarriers, or more where the space says `align`. The same kernel always gets the same offsets.
 //!
 //! Needs a target, and that a block's shared memory starts on 1024 bytes, which `convert-tile-to-nvvm` asks for with the
-//! alignment of its symbol. Refuses offsets by hand that overlap, an `align` past 1024, and kernels that need more than the
-//! target has; that error names each buffer. A `tile.alloc` outside kernels gets a remark. With `report`, a remark for each
-//! kernel lists its buffers: bytes, how long they live, and who shares with whom. `reuse=false` gives each bytes of its own.
+//! alignment of its symbol. Refuses offsets by hand that overlap where the buffers may live at once, an `align` past 1024, and
+//! kernels that need more than the target has; that error names each buffer. A `tile.alloc` outside kernels gets a remark. With
+//! `report`, a remark for each kernel lists its buffers: bytes, how long they live, and who shares with whom. `reuse=false` gives
+//! each bytes of its own.
 use crate::{shared_lifetimes::Lifetimes, shared_uses::line, verify_target::required_target};
 use girih_dialects::tile::{
     ops::{
@@ -124,6 +125,7 @@ fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
     let allocs: Vec<_> = op.nested_ops().iter().filter_map(|op| op.cast::<Alloc>()).collect();
     let mut buffers = collect(allocs)?;
     let lifetimes = Lifetimes::of(kernel);
+    by_hand(&buffers, &lifetimes)?;
     let reuse = cx.option_bool("reuse");
     place(&mut buffers, &|a, b| !reuse || lifetimes.are_apart(a, b));
     let total = buffers
@@ -240,19 +242,6 @@ fn collect<'c: 'a, 'a>(allocs: Vec<Alloc<'c, 'a>>) -> Res<Vec<Buffer<'c, 'a>>> {
             continue;
         }
         let offset = alloc.offset().and_then(|o| u64::try_from(o).ok());
-        if let Some((start, end)) = offset.map(|o| (o, o.saturating_add(bytes))) {
-            for other in buffers.iter().filter(|b| b.meets(start, end)) {
-                let (s, e) = other.span().unwrap_or_default();
-                let m = format!(
-                    "has bytes {start} to {end} by hand, but another buffer has {s} to {e}; leave the offset out and let \
-                     tile-allocate-shared choose"
-                );
-                let r: Res = Diag::op(&alloc.op(), m)
-                    .note(other.alloc.op().location(), "the other one is here")
-                    .report();
-                errors.merge(r);
-            }
-        }
         buffers.push(Buffer {
             alloc,
             bytes,
@@ -261,6 +250,30 @@ fn collect<'c: 'a, 'a>(allocs: Vec<Alloc<'c, 'a>>) -> Res<Vec<Buffer<'c, 'a>>> {
         });
     }
     errors.result().map(|()| buffers)
+}
+
+/// Offsets that were given by hand: buffers that live at once have bytes of their own.
+fn by_hand<'c>(buffers: &[Buffer<'c, '_>], lifetimes: &Lifetimes<'c>) -> Res {
+    let mut errors = Errors::default();
+    for (i, b) in buffers.iter().enumerate() {
+        let Some((start, end)) = b.span() else { continue };
+        let others = buffers.iter().enumerate().take(i);
+        for (j, other) in others.filter(|(_, o)| o.meets(start, end)) {
+            if !lifetimes.are_apart(i, j) {
+                continue;
+            }
+            let (s, e) = other.span().unwrap_or_default();
+            let m = format!(
+                "has bytes {start} to {end} by hand, but another buffer has {s} to {e}, and the two may be in use at once; leave \
+                 the offset out and let tile-allocate-shared choose"
+            );
+            let r: Res = Diag::op(&b.alloc.op(), m)
+                .note(other.alloc.op().location(), "the other one is here")
+                .report();
+            errors.merge(r);
+        }
+    }
+    errors.result()
 }
 
 /// Gives each buffer without an offset the first one that fits. `are_apart` says which two need bytes of their own.

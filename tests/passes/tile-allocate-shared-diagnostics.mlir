@@ -37,7 +37,7 @@ module attributes {tile.target = "sm_90a"} {
   } body {
     // expected-note @+1 {{the other one is here}}
     %a = tile.alloc {offset = 0 : i64} : memref<129xi8, #tile.shared>
-    // expected-error @+1 {{has bytes 128 to 192 by hand, but another buffer has 0 to 129; leave the offset out and let tile-allocate-shared choose}}
+    // expected-error @+1 {{has bytes 128 to 192 by hand, but another buffer has 0 to 129, and the two may be in use at once; leave the offset out and let tile-allocate-shared choose}}
     %b = tile.alloc {offset = 128 : i64} : memref<64xi8, #tile.shared>
   }
 }

@@ -12,7 +12,8 @@
 //! leaves room for.
 //!
 //! *Needs* `tile-assign-layouts`. A kernel that says `min_blocks` keeps it. One without reductions, scans, products and changes
-//! of layout gets none: its threads need not meet. Nor does one with `tile.wgmma`, whose sums are in flight. *Numbers* stay what they are.
+//! of layout gets none: its threads need not meet. Nor does one with `tile.wgmma`, whose sums are in flight. *Numbers* stay what
+//! they are.
 use girih_dialects::tile::{
     distribution::Distribution,
     ops::{

@@ -16,8 +16,8 @@
 //! | a read through the async proxy, then a write | `tile.barrier`; the wait for the copy or product is the program's |
 //! | a write through the async proxy, then any | nothing: the program waits, by an mbarrier or for a group |
 //!
-//! Global memory is ordered in the same way where whole tiles go: of two accesses to one argument of the kernel, one a write and one
-//! (or both) of a tile that is divided among the block's threads, the second comes after a barrier.
+//! Global memory is ordered in the same way where whole tiles go: of two accesses to one argument of the kernel, one a write and
+//! one (or both) of a tile that is divided among the block's threads, the second comes after a barrier.
 //!
 //! ```mlir
 //! tile.store %x, %T[%c0] : tensor<4096xi32, #L>, memref<?xi32, #tile.global>                                     // after
@@ -25,9 +25,9 @@
 //! %y = tile.load %T[%c3] : memref<?xi32, #tile.global> -> tensor<4096xi32, #L>
 //! ```
 //!
-//! None is needed where each thread meets its own elements alone, as in `load C[i, j]`, add, `store C[i, j]`, or where the two lie
-//! apart by constants (`global_order`). Arguments are taken not to overlap, and other blocks are not waited for. Accesses that
-//! are all of single elements stay as they are.
+//! None is needed where each thread meets its own elements alone, as in `load C[i, j]`, add, `store C[i, j]`, or where the two
+//! lie apart by constants (`global_order`). Arguments are taken not to overlap, and other blocks are not waited for. Accesses
+//! that are all of single elements stay as they are.
 //!
 //! Ops that move data between warps (`scratch`) have a barrier inside, which counts. Accesses come from effects and marks; see
 //! `shared_uses`. No barrier is inserted that another makes needless: each is tried without in the end.

@@ -7,8 +7,8 @@
 //! that can give up have done so; what the threads read in between is what they wait for.
 //!
 //! A cluster that repeats itself is stuck only if no other changes memory. Each change of a watched cluster moves the grid's
-//! epoch on, and so does the end of any cluster, whose last changes are told to nobody else. The launch ends when all clusters that have begun were found to repeat themselves in one epoch and no other
-//! can begin.
+//! epoch on, and so does the end of any cluster, whose last changes are told to nobody else. The launch ends when all clusters
+//! that have begun were found to repeat themselves in one epoch and no other can begin.
 //!
 //! Not found are loops that count, and threads that take and give back a lock for ever: they change something.
 use super::memory::resolve;

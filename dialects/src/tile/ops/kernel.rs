@@ -32,8 +32,9 @@ op! {
     /// | an integer or float | itself |
     /// | a `!tile.tensor_map` | a tensor map that the caller has encoded, 128 bytes by value, taken as it is |
     ///
-    /// Attributes of an argument say what it is known to be, as in `%A: memref<...> {tile.aligned = 16, tile.divisible = [1, 64]}`
-    /// ([`super::super::facts`]). Passes then do not ask for it at run time, and a launch that breaks it is refused.
+    /// Attributes of an argument say what it is known to be, as in
+    /// `%A: memref<...> {tile.aligned = 16, tile.divisible = [1, 64]}` ([`super::super::facts`]). Passes then do not ask for it
+    /// at run time, and a launch that breaks it is refused.
     ///
     /// ```mlir
     /// tile.kernel @copy(%A: memref<?xf32, #tile.global>) threads(128) launch {

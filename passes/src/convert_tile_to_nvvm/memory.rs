@@ -196,7 +196,7 @@ fn store_vector<'c>(
         None => n,
         Some(granule) => (1..=n)
             .rev()
-            .find(|k| n % k == 0 && bytes * k.next_power_of_two() as u64 <= align.min(granule))
+            .find(|k| n.is_multiple_of(*k) && bytes * k.next_power_of_two() as u64 <= align.min(granule))
             .unwrap_or(1),
     };
     let align = align.clamp(bytes, (bytes * together as u64).next_power_of_two());

@@ -80,8 +80,9 @@ fn all_of_the_targets_memory_can_be_used_and_no_byte_more() {
         [
             "2:1: error: 'tile.kernel' op needs 232456 bytes of shared memory, but a block on sm_90a has at most 232448; use \
           fewer or smaller buffers\n\
-          t.mlir:6:6: note: 232448 bytes at offset 0: memref<232448xi8, #tile.shared>\n\
-          t.mlir:7:6: note: 8 bytes at offset 232448: memref<!tile.mbarrier, #tile.shared>"
+          t.mlir:6:6: note: 232448 bytes at offset 0: memref<232448xi8, #tile.shared>; lives for the whole kernel: nothing \
+          is known to use it\n\
+          t.mlir:7:6: note: 8 bytes at offset 232448: memref<!tile.mbarrier, #tile.shared>; lives for the whole kernel: it holds mbarriers"
         ]
     );
 }

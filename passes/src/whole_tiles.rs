@@ -1,10 +1,11 @@
 //! Ops on whole tiles belong to all threads of the block: none stands where only some threads come by, and none takes a number
-//! that differs between threads. What is not known to differ, such as a loaded number, is taken to be the same in all of them.
+//! that differs between threads. None gives a tile that is too large for these threads. What is not known to differ, such as a loaded number, is taken to be the same in all of them.
 use crate::shared_uses::line;
 use girih_dialects::tile::{
     layouts::layout_of,
     marks::{VARIES, has_mark},
     ops::kernel::{Kernel, WarpSpecialize},
+    verify::element_bits,
 };
 use girih_ir::{ext::BlockExt, op::Trait, prelude::*};
 use std::collections::BTreeSet;
@@ -18,6 +19,10 @@ pub fn check<'c>(kernel: Kernel<'c, 'c>) -> Res {
     let body = kernel.body().block_list();
     for op in body.iter().flat_map(|b| b.op_list()).flat_map(|op| op.nested_ops()) {
         let touches = op.operand_values().into_iter().chain(op.result_values()).any(is_whole);
+        if let Some(m) = op.result_values().into_iter().find_map(|v| too_large(kernel, v)) {
+            errors.op(&op, m);
+            continue;
+        }
         if !touches || op.has_trait(Trait::Terminator) || op.full_name() == "arith.constant" {
             continue;
         }
@@ -61,6 +66,29 @@ fn noted<'c>(op: OperationRef<'c, 'c>, m: String, v: V<'c>, source: OperationRef
 
 fn is_whole(v: V<'_>) -> bool {
     v.r#type().is_ranked_tensor_type() && layout_of(v.r#type()).is_none()
+}
+
+/// Most registers of a thread that one tile may take: four times what a thread has, so that the rest goes to memory.
+const MOST_REGISTERS: i64 = 1024;
+
+/// Why a tile is too large for the threads of its block.
+fn too_large<'c>(kernel: Kernel<'c, 'c>, v: V<'c>) -> Option<String> {
+    let t = Some(v).filter(|v| is_whole(*v))?.r#type();
+    let bits = i64::try_from(element_bits(t)?).ok()?;
+    let elements = t.shape()?.iter().try_fold(1i64, |n, size| n.checked_mul(*size));
+    let threads = kernel.threads().max(1);
+    let registers = elements
+        .and_then(|n| n.checked_mul(bits))
+        .map(|n| ((n.saturating_add(31) / 32).saturating_add(threads - 1)) / threads);
+    if registers.is_some_and(|n| n <= MOST_REGISTERS) {
+        return None;
+    }
+    let found = registers.map_or("more than 2^63".to_owned(), |n| n.to_string());
+    let fitting = MOST_REGISTERS * threads * 32 / bits.max(1);
+    Some(format!(
+        "gives {t}, which is {found} registers in each of {threads} threads, but one tile may take {MOST_REGISTERS}, and a thread \
+         has 255; go through tiles of at most {fitting} elements in a loop, or let more threads hold it"
+    ))
 }
 
 /// What decides how an op on tiles does its work: numbers, and conditions of branches that give tiles. What loops carry besides

@@ -1,7 +1,7 @@
 // Whole tiles belong to all threads of the block.
 // RUN: girih-opt %s -tile-assign-layouts -verify-diagnostics -split-input-file
 // RUN: not girih-opt %s -tile-plan-copies -split-input-file 2>&1 | FileCheck %s
-// CHECK-COUNT-5: error: '{{[a-z.]+}}' op {{works on whole tiles, but only some|takes a number that differs|gives whole tiles under}}
+// CHECK-COUNT-6: error: '{{[a-z.]+}}' op {{works on whole tiles, but only some|takes a number that differs|gives whole tiles under|gives tensor<1024x1024xf32>, which is}}
 
 !V = memref<?xi32, #tile.global>
 tile.kernel @index(%X: !V, %Y: !V) threads(64) launch {
@@ -133,4 +133,18 @@ tile.kernel @uniform(%X: !V, %Y: !V, %S: !V) threads(64) launch {
       memref.store %s, %S[%i] : !V
     }
   }
+}
+
+// -----
+
+// What threads hold of one tile: at most 1024 registers.
+!M = memref<?x?xf32, strided<[?, 1]>, #tile.global>
+tile.kernel @large(%X: !M, %Y: !M) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %fits = tile.load %X[%c0, %c0] : !M -> tensor<128x1024xf32>
+  // expected-error@+1 {{gives tensor<1024x1024xf32>, which is 8192 registers in each of 128 threads, but one tile may take 1024, and a thread has 255; go through tiles of at most 131072 elements in a loop}}
+  %x = tile.load %X[%c0, %c0] : !M -> tensor<1024x1024xf32>
 }

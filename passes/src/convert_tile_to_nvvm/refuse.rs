@@ -4,9 +4,10 @@ use girih_core::tensor_map::Swizzle;
 use girih_dialects::tile::{
     distribution::Distribution,
     layouts::is_laid_out,
-    ops::{bulk::Remote, kernel::Kernel, memory::Alloc, mma::Mma},
+    ops::{bulk::Remote, kernel::Kernel, memory::Alloc, mma::Mma, wgmma::Wgmma},
     spaces::{is_shared_cluster, shared_of},
-    verify::{enclosing, memref_bytes, role_of},
+    types::accumulator_tensor,
+    verify::{element_bits, enclosing, memref_bytes, role_of},
 };
 use girih_ir::{op::OpView, prelude::*};
 
@@ -14,6 +15,10 @@ use girih_ir::{op::OpView, prelude::*};
 pub fn check(kernel: Kernel<'_, '_>) -> Res {
     let mut errors = Errors::default();
     for op in kernel.op().nested_ops() {
+        // The op around it has been told.
+        if op.parent().is_some_and(|outer| outer.dialect_name() == "linalg") {
+            continue;
+        }
         if let Some(alloc) = op.cast::<Alloc>() {
             place(kernel, alloc, &mut errors);
         }
@@ -22,6 +27,12 @@ pub fn check(kernel: Kernel<'_, '_>) -> Res {
                 &op,
                 "computes with 8-bit floats, which only products do; widen a tile of them with arith.extf, load the numbers as i8, or multiply them with tile.mma",
             );
+        }
+        if let Some(m) = needs_library(op) {
+            errors.op(&op, m);
+        }
+        if let Some(m) = op.cast::<Wgmma>().and_then(|w| too_few_registers(kernel, w)) {
+            errors.op(&op, m);
         }
         laid_out(kernel, op, &mut errors);
         if let Some((from, to)) = moved(op) {
@@ -108,6 +119,62 @@ fn is_byte_float_arithmetic(op: OperationRef<'_, '_>) -> bool {
             .any(byte_float)
 }
 
+/// What GPUs have no instruction for, and LLVM no code but a call into a library that is not there.
+fn needs_library(op: OperationRef<'_, '_>) -> Option<String> {
+    if !matches!(op.dialect_name(), "arith" | "math") || op.full_name() == "arith.constant" {
+        return None;
+    }
+    let types: Vec<Type<'_>> = op
+        .operand_values()
+        .into_iter()
+        .map(|v| v.r#type())
+        .chain(op.result_types())
+        .collect();
+    let numbers = || types.iter().map(|t| t.element_type().unwrap_or(t.plain()));
+    if let Some(t) = numbers().find(|t| t.is_float_type() && t.bit_width().is_some_and(|bits| bits > 64)) {
+        return Some(format!(
+            "computes with {t}, but GPUs have no floats past 64 bits; use f64"
+        ));
+    }
+    let wide = numbers().find(|t| t.is_integer() && t.bit_width().is_some_and(|bits| bits > 64))?;
+    let name = op.full_name().split_once('.').map_or("", |(_, name)| name);
+    let divides = ["div", "rem"].iter().any(|part| name.contains(part));
+    let by_constant = op.operand_values().get(1).is_some_and(|v| v.constant_int().is_some());
+    if divides && !by_constant {
+        return Some(format!(
+            "divides {wide} by a number that is no constant, for which there is no code past 64 bits; divide i64"
+        ));
+    }
+    matches!(name, "sitofp" | "uitofp" | "fptosi" | "fptoui").then(|| {
+        format!("converts {wide} to or from a float, for which there is no code past 64 bits; convert i64, in two halves if need be")
+    })
+}
+
+/// 32-bit registers of an SM, which the threads of a block divide among them.
+const REGISTER_FILE: i64 = 65536;
+
+/// Registers that ptxas keeps beside an accumulator, whatever its size.
+const BESIDE_ACCUMULATOR: i64 = 26;
+
+/// Why ptxas gives up on a product (its error C7602): one instruction has all its sums in registers at once.
+fn too_few_registers(kernel: Kernel<'_, '_>, product: Wgmma<'_, '_>) -> Option<String> {
+    let t = accumulator_tensor(product.acc().r#type())?;
+    let (columns, bits) = (*t.shape()?.last()?, element_bits(t)? as i64);
+    // 64 rows on 128 threads.
+    let held = |columns: i64| columns * bits / 64;
+    let threads = kernel.threads().max(1);
+    let left = (REGISTER_FILE / threads / 8 * 8).min(255);
+    if held(columns) + BESIDE_ACCUMULATOR <= left {
+        return None;
+    }
+    let fitting = (left - BESIDE_ACCUMULATOR).max(0) * 64 / bits / 8 * 8;
+    Some(format!(
+        "has {} registers of sums in each thread and needs {BESIDE_ACCUMULATOR} beside them, but the {threads} threads of the \
+         block have {left} each; multiply tiles of at most {fitting} columns, or with fewer threads",
+        held(columns)
+    ))
+}
+
 /// Single elements of another block's shared memory lie as they are only where nothing permutes them, which the type of such
 /// memory does not say: it must be seen where it comes from.
 fn remote_element<'c>(op: OperationRef<'c, '_>, errors: &mut Errors) {
@@ -143,7 +210,7 @@ fn remote_element<'c>(op: OperationRef<'c, '_>, errors: &mut Errors) {
 /// their own.
 fn no_way_down(op: OperationRef<'_, '_>) -> Option<&'static str> {
     match op.full_name() {
-        "tensor.splat" | "memref.load" | "memref.store" | "memref.dim" | "memref.transpose" | "memref.cast" => None,
+        "tensor.splat" | "memref.load" | "memref.store" | "memref.dim" => None,
         // Of a tile without axes.
         "tensor.extract" if op.operand_count() == 1 => None,
         "tensor.extract" => Some(
@@ -156,6 +223,41 @@ fn no_way_down(op: OperationRef<'_, '_>) -> Option<&'static str> {
         "tile.stage" => Some("has no memory yet; run tile-pipeline first"),
         "tile.produce" => Some("runs ahead of its loop, but in no thread yet; run tile-specialize-warps first"),
         "gpu.printf" => Some("is not lowered in kernels; write tile.print \"x = {}\", %x : f32"),
+        "vector.load"
+        | "vector.maskedload"
+        | "vector.maskedstore"
+        | "vector.gather"
+        | "vector.scatter"
+        | "vector.transfer_read"
+        | "vector.transfer_write" => Some(
+            "is not lowered in kernels; load and store a tile with tile.load and tile.store, which choose vectors by themselves, or \
+             single elements with memref.load and memref.store",
+        ),
+        "vector.reduction" | "vector.multi_reduction" | "vector.contract" => Some(
+            "is not lowered in kernels; reduce a tile with tile.reduce, or take elements with vector.extract and add them",
+        ),
+        "vector.print" => Some("is not lowered in kernels; write tile.print \"x = {}\", %x : f32"),
+        "memref.cast" => {
+            Some("is not lowered in kernels; use the memref that it casts, whose type every op takes as it is")
+        }
+        "memref.transpose" => Some(
+            "is not lowered in kernels; exchange the indices of memref.load and memref.store, or transpose the tile with \
+             tile.transpose",
+        ),
+        "memref.subview" => Some(
+            "is not lowered in kernels; add its offsets to the indices of tile.load, tile.store, memref.load or memref.store",
+        ),
+        "memref.collapse_shape" | "memref.expand_shape" | "memref.reinterpret_cast" | "memref.reshape" => Some(
+            "is not lowered in kernels; compute the indices into the memref that it is made of, or let an argument of the kernel have \
+             this shape",
+        ),
+        "memref.alloc" | "memref.alloca" | "memref.dealloc" => Some(
+            "is not lowered in kernels; memory of the block is tile.alloc, and values that a thread keeps are SSA values",
+        ),
+        "memref.copy" => Some("is not lowered in kernels; load the tile with tile.load and store it with tile.store"),
+        "gpu.thread_id" => Some("is not lowered in kernels; write tile.thread_id"),
+        "gpu.block_id" => Some("is not lowered in kernels; write tile.block_id"),
+        "gpu.barrier" => Some("is not lowered in kernels; write tile.barrier"),
         "cf.assert" => Some("is not lowered in kernels; write tile.assert %condition, \"message\" : i1"),
         "func.call" | "func.call_indirect" => {
             Some("calls a function, but kernels are compiled alone; write its ops into the kernel")

@@ -75,9 +75,9 @@ tile.kernel @foreign(%A: memref<4xf32, #tile.global>) threads(32) launch {
 } body {
   // expected-error @+1 {{'func.call' op calls a function, but kernels are compiled alone; write its ops into the kernel}}
   func.call @helper() : () -> ()
-  // expected-error @+1 {{'memref.alloc' op is not lowered in kernels; memref.load, memref.store and memref.dim are}}
+  // expected-error @+1 {{'memref.alloc' op is not lowered in kernels; memory of the block is tile.alloc}}
   %m = memref.alloc() : memref<4xf32>
-  // expected-error @+1 {{'gpu.barrier' op is not lowered in kernels; write it with tile ops}}
+  // expected-error @+1 {{'gpu.barrier' op is not lowered in kernels; write tile.barrier}}
   gpu.barrier
 }
 
@@ -139,4 +139,49 @@ tile.kernel @indices() threads(32) launch {
   %c0 = arith.constant 0 : index
   // expected-error @+1 {{has vector<2xindex>, but vectors of a kernel hold numbers of a known width; take i64 with arith.index_cast}}
   %v = vector.from_elements %c0, %c0 : vector<2xindex>
+}
+
+// -----
+
+!G = memref<16x64xf32, #tile.global>
+tile.kernel @memory(%A: !G, %C: !G) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{is not lowered in kernels; load and store a tile with tile.load and tile.store}}
+  %v = vector.load %A[%c0, %c0] : !G, vector<4xf32>
+  // expected-error @+1 {{is not lowered in kernels; reduce a tile with tile.reduce, or take elements with vector.extract}}
+  %s = vector.reduction <add>, %v : vector<4xf32> into f32
+  // expected-error @+1 {{is not lowered in kernels; write tile.print "x = {}", %x : f32}}
+  vector.print %s : f32
+  // expected-error @+1 {{is not lowered in kernels; use the memref that it casts}}
+  %c = memref.cast %A : !G to memref<?x64xf32, #tile.global>
+  // expected-error @+1 {{is not lowered in kernels; exchange the indices of memref.load and memref.store}}
+  %t = memref.transpose %A (i, j) -> (j, i) : !G to memref<64x16xf32, strided<[1, 64]>, #tile.global>
+  // expected-error @+1 {{is not lowered in kernels; add its offsets to the indices}}
+  %p = memref.subview %A[0, 0] [4, 4] [1, 1] : !G to memref<4x4xf32, strided<[64, 1]>, #tile.global>
+  // expected-error @+1 {{is not lowered in kernels; write it with tile ops}}
+  linalg.copy ins(%A : !G) outs(%C : !G)
+}
+
+// -----
+
+// Numbers past 64 bits, as far as GPUs have no code for them: sums and products are computed.
+tile.kernel @wide(%a: i64, %b: f32) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c7 = arith.constant 7 : i128
+  %x = arith.extsi %a : i64 to i128
+  %m = arith.muli %x, %x : i128
+  %by_seven = arith.divsi %m, %c7 : i128
+  // expected-error @+1 {{divides i128 by a number that is no constant, for which there is no code past 64 bits; divide i64}}
+  %d = arith.remui %m, %x : i128
+  // expected-error @+1 {{converts i128 to or from a float, for which there is no code past 64 bits; convert i64}}
+  %f = arith.sitofp %m : i128 to f32
+  // expected-error @+1 {{computes with f80, but GPUs have no floats past 64 bits; use f64}}
+  %w = arith.extf %b : f32 to f80
+  // expected-error @+1 {{computes with f128, but GPUs have no floats past 64 bits; use f64}}
+  %q = arith.extf %b : f32 to f128
 }

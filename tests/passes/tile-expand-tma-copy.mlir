@@ -15,7 +15,10 @@ tile.kernel @one(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>) threads(32
   // CHECK: %[[M:.*]] = tile.alloc
   %m = tile.alloc : memref<128x64xbf16, #tile.shared<swizzle = 128>>
   %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
-  // CHECK: tile.tma.load %{{.*}}[%{{.*}}, %[[COLUMN]]], %[[M]], %{{.*}}[] cache evict_last :
+  // An index that may be past 32 bits is brought back to the nearest that is not.
+  // CHECK: %[[FROM:.*]] = arith.maxsi %[[COLUMN]], %{{.*}}
+  // CHECK: %[[NEAR:.*]] = arith.minsi %[[FROM]], %{{.*}}
+  // CHECK: tile.tma.load %{{.*}}[%block_x, %[[NEAR]]], %[[M]], %{{.*}}[] cache evict_last :
   // expected-remark@below {{takes 1 copy of 128x64, 16384 bytes; the mbarrier counts 16384 bytes}}
   tile.tma.copy load %A[%x, %column] extents [128, 64], %m mbar %bar[] cache evict_last fill nan l2 256 : memref<?x?xbf16, strided<[?, 1]>, #tile.global>, memref<128x64xbf16, #tile.shared<swizzle = 128>>, memref<!tile.mbarrier, #tile.shared>
 }

@@ -391,3 +391,30 @@ func.func private @parts(%m: memref<12x32xf32, #tile.shared<swizzle = 128>>, %ma
   tile.tma.load %map[%c0, %c0], %unknown, %bar[] : !tile.tensor_map<4x32xf32, swizzle = 128>, memref<4x32xf32, #tile.shared<swizzle = 128>>, memref<!tile.mbarrier, #tile.shared>
   return
 }
+
+// -----
+
+tile.kernel @far(%A: memref<16x16xi32, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %m = tile.alloc : memref<2x4x16xi32, #tile.shared>
+  %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+  // expected-error@below {{steps[0] moves a coordinate by 3000000000 for each of 2 atoms, but coordinates of tensor copies are -2147483648 to 2147483647; take smaller steps}}
+  tile.tma.apply "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes" %m, %A box [4, 16] coords[%c0, %c0] steps [[3000000000, 4]] mbar %bar[] : memref<2x4x16xi32, #tile.shared>, memref<16x16xi32, #tile.global> mbar memref<!tile.mbarrier, #tile.shared>
+}
+
+// -----
+
+tile.kernel @far(%A: memref<16x16xi32, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %far = arith.constant 2147483648 : index
+  %m = tile.alloc : memref<2x4x16xi32, #tile.shared>
+  %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+  // expected-error@below {{coordinate #0 is 2147483648, but coordinates of tensor copies are -2147483648 to 2147483647; split the tensor's dimension, or start its memref nearer}}
+  tile.tma.apply "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes" %m, %A box [4, 16] coords[%far, %c0] steps [[4, 0]] mbar %bar[] : memref<2x4x16xi32, #tile.shared>, memref<16x16xi32, #tile.global> mbar memref<!tile.mbarrier, #tile.shared>
+}

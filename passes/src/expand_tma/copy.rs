@@ -7,6 +7,7 @@ use girih_core::tensor_map::{Plan, PlanPart, Region as Planned};
 use girih_dialects::{
     nvvm::Emit,
     tile::ops::{
+        index::{BlockId, LaneId, ThreadId, WarpId},
         tma::{CopyOptions, LoadOptions, TmaLoad, TmaStore},
         tma_copy::{Direction, RegionCopy},
         tma_modes::{TmaPrefetch, TmaReduce},
@@ -66,7 +67,49 @@ fn start<'c>(copy: RegionCopy<'c, 'c>, region: &Planned, plan: &Plan, place: &In
     if let Some(row) = start.last_mut() {
         *row = place.product(*row, copy.per_element() as i64);
     }
+    let reach = |group: &std::ops::Range<usize>| {
+        let dims = &region.dims[group.clone()];
+        let elements = dims.iter().fold(1u64, |n, dim| n.saturating_mul(dim.extent));
+        i64::try_from(elements.saturating_mul(copy.per_element())).unwrap_or(i64::MAX)
+    };
+    let groups = plan.groups.iter().map(reach);
     start
+        .into_iter()
+        .zip(groups)
+        .map(|(v, n)| saturated(v, n, place))
+        .collect()
+}
+
+/// A coordinate that 32 bits hold, as all of the `reach` ones after it: what is past them lies outside the tensor, and so does
+/// the nearest that is not. Both ends lie on 16 bytes, whatever the elements are.
+fn saturated<'c>(v: V<'c>, reach: i64, place: &Indices<'c, '_>) -> V<'c> {
+    if is_within(v) {
+        return v;
+    }
+    let (lowest, highest) = (i64::from(i32::MIN), i64::from(i32::MAX).saturating_sub(reach) & !127);
+    let t = place.e.index_type();
+    let from_below = place.e.value("arith.maxsi", &[v, place.index(lowest)], t, &[]);
+    place
+        .e
+        .value("arith.minsi", &[from_below, place.index(highest)], t, &[])
+}
+
+/// Whether 32 bits hold an index, as far as is known: what comes of such an integer, and counters between such bounds.
+fn is_within(v: V<'_>) -> bool {
+    if let Some(c) = v.constant_int() {
+        return i32::try_from(c).is_ok();
+    }
+    if let Some((owner, 0)) = v.argument_of() {
+        return owner.full_name() == "scf.for" && owner.operand_values().into_iter().take(2).all(is_within);
+    }
+    let Some(op) = v.defining_op() else { return false };
+    // Blocks and threads are numbered in 31 bits.
+    if [BlockId::NAME, ThreadId::NAME, WarpId::NAME, LaneId::NAME].contains(&op.full_name()) {
+        return true;
+    }
+    let cast = Some(op).filter(|op| op.full_name() == "arith.index_cast");
+    let from = cast.and_then(|op| op.operand_values().first().copied());
+    from.is_some_and(|v| v.r#type().bit_width().is_some_and(|bits| bits <= 32))
 }
 
 fn issue<'c>(

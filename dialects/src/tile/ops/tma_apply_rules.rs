@@ -497,6 +497,22 @@ fn atoms<'c>(apply: Apply<'c, 'c>, sides: &Sides<'c>, map: TensorMapType<'c>, er
             );
         }
     }
+    for (i, axis) in axes.iter().enumerate() {
+        for step in &axis.step {
+            let last = step.checked_mul(axis.size - 1);
+            if i32::try_from(*step).is_ok() && last.is_some_and(|n| i32::try_from(n).is_ok()) {
+                continue;
+            }
+            let m = format!(
+                "steps[{i}] moves a coordinate by {step} for each of {} atoms, but coordinates of tensor copies are {} to {}; take \
+                 smaller steps",
+                axis.size,
+                i32::MIN,
+                i32::MAX
+            );
+            errors.op(&op, m);
+        }
+    }
     let image = map.image();
     let stores = matches!(apply.opcode().kind, CopyKind::Store { .. } | CopyKind::Reduce { .. });
     for (i, axis) in axes.iter().enumerate().filter(|(_, axis)| axis.size > 1) {

@@ -9,7 +9,9 @@ use super::{
     tma::{CachePolicy, map_of_memory},
     tma_apply::CopyFormat,
     tma_modes::{Reduction, reduction_format},
-    tma_rules::{aligned, bytes_of_rows, innermost, no_negative_start, one_policy, row_end, whole_piece},
+    tma_rules::{
+        aligned, bytes_of_rows, coordinates_fit, innermost, no_negative_start, one_policy, row_end, whole_piece,
+    },
 };
 use girih_core::tensor_map::{Format, Plan, PlanPart, Region, RegionDim, Swizzle, WIDEST};
 use girih_ir::{
@@ -46,6 +48,9 @@ op! {
     ///
     /// A prefetch brings the region to L2 and has no shared memref. With `format b4x16` global and shared memory are of i8, two
     /// elements in each; indices and extents count bytes then.
+    ///
+    /// Coordinates of the instructions are 32 bits, with a sign: constants past them are refused. An index at run time that is
+    /// past them is brought back to the nearest, which is as far outside the tensor.
     ///
     /// What is outside the tensor reads as `fill`, and is dropped by stores. Loads count the bytes of the whole region on
     /// their mbarrier, fill included; stores complete in the thread's bulk group.
@@ -278,6 +283,7 @@ fn verify<'c>(copy: RegionCopy<'c, 'c>) -> Res {
         }
     }
     innermost_start(copy, &plan, &region, &mut errors);
+    coordinates_fit(op, &mut errors, &copy.indices());
     if stores {
         no_negative_start(op, &mut errors, &copy.indices());
         if !copy.overwrite() {

@@ -158,12 +158,28 @@ pub fn walks<'c>(
     } else {
         index_count(op, errors, "the tensor map", map.dimensions(), coords.len());
     }
+    coordinates_fit(op, errors, coords);
     if map.core_interleave() == Interleave::None
         && let (Some(inner), Some(format)) = (coords.last(), map.core_format())
     {
         innermost(op, errors, *inner, format);
     }
     offsets(op, errors, map, walk);
+}
+
+/// Coordinates of an instruction are 32 bits, with a sign.
+pub(super) fn coordinates_fit<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, coords: &[Value<'c, 'c>]) {
+    for (i, c) in coords.iter().enumerate() {
+        if let Some(v) = c.constant_int().filter(|v| i32::try_from(*v).is_err()) {
+            let m = format!(
+                "coordinate #{i} is {v}, but coordinates of tensor copies are {} to {}; split the tensor's dimension, or start its \
+                 memref nearer",
+                i32::MIN,
+                i32::MAX
+            );
+            errors.op(&op, m);
+        }
+    }
 }
 
 /// The innermost coordinate lies on 16 bytes, as far as it is known. The padded formats count whole groups of 128 elements.

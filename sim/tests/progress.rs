@@ -306,7 +306,7 @@ fn a_barrier_in_a_branch_of_a_warp_names_both_sides() {
     assert_eq!(lines(&found), [BODY + 1, BODY + 2]);
     all(&found.places[1].what, &["lanes 0-15 of warp 0 are at barrier 0"]);
     nothing_found(&body.replace("bar.sync", "barrier.sync"), 32);
-    nothing_found("setp.lt.u32 %p3, %t, 16; @%p3 bra A; ret;\nA: bar.sync 0;", 32);
+    nothing_found("setp.lt.u32 %p3, %t, 16; @%p3 bra A; ret;\nA: barrier.sync 0;", 32);
 }
 
 #[test]
@@ -485,4 +485,41 @@ fn a_predicate_at_a_barrier_of_whole_warps_parts_the_warp_even_if_the_others_exi
         &format!("{part}@%p3 barrier.cluster.arrive; @%p3 barrier.cluster.wait;"),
         32,
     );
+}
+
+#[test]
+fn lanes_that_exit_past_a_barrier_of_whole_warps_are_missed() {
+    let part = |barrier: &str| format!("setp.lt.u32 %p3, %t, 5;\n@!%p3 bra E;\n{barrier}\nE:");
+    let body = part("bar.sync 0;");
+    let found = finding("", &body, 64, Kind::BarrierDivergence);
+    all(
+        &found.message,
+        &["barrier 0 needs all lanes of warp 0 at one instruction, found lanes 0-4 alone"],
+    );
+    // CUDA lets threads exit before a barrier; PTX does not.
+    assert_eq!(found.gravity, Gravity::Warning);
+    all(&found.places[0].what, &["lanes 0-4 of warp 0 are at barrier 0"]);
+    all(&found.places[1].what, &["lanes 5-31 of warp 0 have exited"]);
+    let body = part("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;");
+    let found = finding("", &body, 64, Kind::BarrierDivergence);
+    all(
+        &found.message,
+        &["the barrier of the cluster needs all lanes of warp 0 at one instruction, found lanes 0-4 alone"],
+    );
+    // Each thread as often as its number says.
+    let found = finding(
+        "",
+        "mov.u32 %r3, 0;\nL: setp.ge.u32 %p3, %r3, %t; @%p3 bra E;\nbar.sync 0; add.u32 %r3, %r3, 1; bra L;\nE:",
+        32,
+        Kind::BarrierDivergence,
+    );
+    all(&found.message, &["found lanes 1-31 alone"]);
+    // Whole warps may exit, a warp may be born with less, and without .aligned lanes may exit too.
+    nothing_found("@!%p2 bra E;\nbar.sync 0;\nE:", 64);
+    nothing_found(
+        "bar.sync 0; barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;",
+        40,
+    );
+    nothing_found(&part("barrier.sync 0;"), 64);
+    nothing_found(&part("barrier.cluster.arrive; barrier.cluster.wait;"), 64);
 }

@@ -4,7 +4,7 @@ use super::registers::{holds, lane, put_mask, set_lane};
 use super::stuck::lane_list;
 use super::warp::{Flow, Warp, lanes};
 use crate::check::progress::at;
-use crate::check::{Checks, Finding, Kind, Place};
+use crate::check::{Checks, Finding, Gravity, Kind, Place};
 use crate::isa::{Barrier, BarrierReduction, ClusterStep, LANES};
 use crate::memory::{Fault, FaultKind};
 use std::collections::BTreeMap;
@@ -18,7 +18,9 @@ pub struct Arrival {
     pub line: u32,
     /// The lanes.
     pub lanes: u32,
-    /// Lanes of the warp that have not exited.
+    /// Lanes that the warp began with.
+    pub born: u32,
+    /// Those of them that have not exited.
     pub alive: u32,
     /// Whether the instruction needs the whole warp.
     pub aligned: bool,
@@ -60,12 +62,15 @@ impl NamedBarrier {
         Some(over.arrivals)
     }
 
-    /// Takes lanes that exit out of what the arrivals of their warp lack.
+    /// Keeps in mind which lanes exit that the arrivals of their warp lack.
     fn forget(&mut self, warp: usize, gone: u32) {
         let own = self.arrivals.iter_mut().filter(|a| a.warp == warp);
         own.for_each(|a| a.alive &= !gone);
     }
 }
+
+/// The barrier of a cluster, whose arrivals name their block by its rank.
+pub type ClusterArrival = (usize, Arrival);
 
 /// Remedy where a warp comes to a barrier in parts.
 const UNDIVIDED: &str = "let all lanes of the warp execute the same barrier, outside of branches and predicates that part \
@@ -76,52 +81,77 @@ struct Parted {
     warp: usize,
     /// Its parts by line.
     parts: BTreeMap<u32, u32>,
-    /// Lanes that did not come.
+    /// Lanes that did not come,
     absent: u32,
+    /// and those of them that have exited.
+    gone: u32,
 }
 
-fn parted(arrivals: &[Arrival]) -> Vec<Parted> {
-    let mut warps: BTreeMap<usize, (BTreeMap<u32, u32>, u32)> = BTreeMap::new();
-    for a in arrivals.iter().filter(|a| a.aligned && a.lanes & a.alive != a.alive) {
-        let (parts, alive) = warps.entry(a.warp).or_default();
-        *parts.entry(a.line).or_default() |= a.lanes;
-        *alive |= a.alive;
+fn parted<'a>(arrivals: impl Iterator<Item = &'a Arrival>) -> Vec<Parted> {
+    #[derive(Default)]
+    struct Of {
+        parts: BTreeMap<u32, u32>,
+        born: u32,
+        alive: u32,
+    }
+    let mut warps: BTreeMap<usize, Of> = BTreeMap::new();
+    for a in arrivals.filter(|a| a.aligned && a.lanes & a.born != a.born) {
+        let of = warps.entry(a.warp).or_default();
+        *of.parts.entry(a.line).or_default() |= a.lanes;
+        of.born |= a.born;
+        of.alive |= a.alive;
     }
     let apart = warps
         .into_iter()
-        .filter(|(_, (parts, alive))| parts.values().any(|part| part & alive != *alive));
-    let parted = apart.map(|(warp, (parts, alive))| {
+        .filter(|(_, of)| of.parts.values().any(|part| part & of.born != of.born));
+    let parted = apart.map(|(warp, Of { parts, born, alive })| {
         let came = parts.values().fold(0, |all, part| all | part);
-        let absent = alive & !came;
-        Parted { warp, parts, absent }
+        let absent = born & !came;
+        Parted {
+            warp,
+            parts,
+            absent,
+            gone: absent & !alive,
+        }
     });
     parted.collect()
 }
 
-/// Reports the warps that came to barrier `id` in parts; `line_of` says where a lane is.
-fn report_parted(
+/// Reports the warps of a block that came to a barrier in parts; `line_of` says where a lane is, or where it exited.
+fn report_parted<'a>(
     checks: &Checks,
     block: [u32; 3],
-    id: usize,
-    arrivals: &[Arrival],
+    name: &str,
+    arrivals: impl Iterator<Item = &'a Arrival>,
     line_of: impl Fn(usize, usize) -> u32,
 ) {
-    for Parted { warp, parts, absent } in parted(arrivals) {
+    for Parted {
+        warp,
+        parts,
+        absent,
+        gone,
+    } in parted(arrivals)
+    {
         let mut places: Vec<Place> = Vec::new();
         for (line, part) in &parts {
+            let are = if part.count_ones() == 1 { "is" } else { "are" };
             places.push(at(
                 *line,
-                &format!("{} of warp {warp} are at barrier {id}", lane_list(*part)),
+                &format!("{} of warp {warp} {are} at {name}", lane_list(*part)),
             ));
         }
-        for l in lanes(absent) {
-            let line = line_of(warp, l);
-            if !places.iter().any(|p| p.ptx_line == line) {
-                let there = lanes(absent)
-                    .filter(|o| line_of(warp, *o) == line)
-                    .fold(0, |m, o| m | 1 << o);
-                places.push(at(line, &format!("{} of warp {warp} are elsewhere", lane_list(there))));
-            }
+        for (some, what) in [
+            (absent & !gone, ["is elsewhere", "are elsewhere"]),
+            (gone, ["has exited", "have exited"]),
+        ] {
+            let mut lines: BTreeMap<u32, u32> = BTreeMap::new();
+            lanes(some).for_each(|l| *lines.entry(line_of(warp, l)).or_default() |= 1 << l);
+            let there = lines.iter().map(|(line, those)| {
+                let what = what[usize::from(those.count_ones() > 1)];
+                let what = format!("{} of warp {warp} {what}", lane_list(*those));
+                at(*line, &what)
+            });
+            places.extend(there);
         }
         places.iter_mut().for_each(|p| p.block = Some(block));
         let came = parts.values().fold(0, |all, part| all | part);
@@ -129,14 +159,17 @@ fn report_parted(
             1 => format!("{} alone", lane_list(came)),
             n => format!("its lanes at {n} different instructions"),
         };
-        checks.report(Finding::new(
+        let finding = Finding::new(
             Kind::BarrierDivergence,
-            format!(
-                "barrier {id} needs all lanes of warp {warp} at one instruction, found {found}; the result is undefined"
-            ),
+            format!("{name} needs all lanes of warp {warp} at one instruction, found {found}; the result is undefined"),
             UNDIVIDED,
             places,
-        ));
+        );
+        // A GPU counts lanes that have exited as having come, but PTX does not say so.
+        checks.report(match parts.len() == 1 && absent == gone {
+            true => finding.with_gravity(Gravity::Warning),
+            false => finding,
+        });
     }
 }
 
@@ -178,11 +211,13 @@ impl Warp {
                 "count whole warps: 32 threads for each warp that arrives, even where some of its threads have exited",
             ));
         }
-        if barrier.aligned {
-            self.judge_guard(cx, &format!("barrier {id}"), active);
-        }
+        // Lanes that a predicate leaves out are judged at once.
+        let passed = match barrier.aligned {
+            true => self.judge_guard(cx, &format!("barrier {id}"), active),
+            false => 0,
+        };
         let predicate = barrier.reduction.map(|(_, p, _)| holds(regs, pool, p));
-        let alive_here = self.alive;
+        let (born, alive_here) = (self.born(cx) & !passed, self.alive);
         let line = self.here(cx.grid.program);
         let size = cx.grid.shape.warps() * LANES as u32;
         let block = &mut cx.cluster.blocks[cx.block];
@@ -224,6 +259,7 @@ impl Warp {
                 warp: self.identity.as_ref().map_or(0, |i| i.warp as usize),
                 line,
                 lanes: new,
+                born,
                 alive: alive_here,
                 aligned: barrier.aligned,
             });
@@ -272,15 +308,15 @@ impl Warp {
     }
 
     /// Looks at an instruction that all lanes of a warp must execute, where checks are on: a predicate may not leave some
-    /// of those out that are there. Those that a branch took elsewhere are judged when the phase is over, since they may
-    /// have exited by then.
-    fn judge_guard(&self, cx: &Context<'_, '_>, name: &str, active: u32) {
-        let passed = self.mask & !active;
-        let Some(checks) = cx.grid.checks.as_ref().filter(|_| passed != 0) else {
-            return;
+    /// of those out that are there. Gives those. Lanes that a branch took elsewhere are judged when the phase is over:
+    /// they may come by then.
+    fn judge_guard(&self, cx: &Context<'_, '_>, name: &str, active: u32) -> u32 {
+        let out = self.mask & !active;
+        let Some(checks) = cx.grid.checks.as_ref().filter(|_| out != 0) else {
+            return 0;
         };
         let (warp, line) = (self.number(), self.here(cx.grid.program));
-        let (came, passed) = (lane_list(active), lane_list(passed));
+        let (came, passed) = (lane_list(active), lane_list(out));
         let what = format!("{came} of warp {warp} are at {name}, {passed} pass it by: their predicate is false");
         let mut place = at(line, &what);
         place.block = Some(cx.cluster.blocks[cx.block].index);
@@ -296,6 +332,31 @@ impl Warp {
             UNDIVIDED,
             vec![place],
         ));
+        out
+    }
+
+    /// Lanes that the warp began with: the last warp of a block may have fewer than 32.
+    fn born(&self, cx: &Context<'_, '_>) -> u32 {
+        let after = cx
+            .grid
+            .shape
+            .threads()
+            .saturating_sub(self.number() as u32 * LANES as u32);
+        match after {
+            0..32 => (1 << after) - 1,
+            _ => u32::MAX,
+        }
+    }
+
+    /// Where a lane of a warp of the cluster is, or where it exited.
+    fn line_of(&self, cx: &Context<'_, '_>, block: usize, warp: usize, l: usize) -> u32 {
+        let of = &cx.cluster.blocks[block];
+        let exit = of.exits.iter().find(|(w, _, gone)| *w == warp && gone >> l & 1 != 0);
+        match exit {
+            Some((_, line, _)) => *line,
+            None if block == cx.block && warp == self.number() => self.line(cx.grid.program, l),
+            None => of.warps[warp].line(cx.grid.program, l),
+        }
     }
 
     /// Looks at the arrivals of a phase of barrier `id` that is over, where checks are on.
@@ -303,12 +364,21 @@ impl Warp {
         let (Some(checks), Some(arrivals)) = (&cx.grid.checks, over) else {
             return;
         };
-        let block = &cx.cluster.blocks[cx.block];
-        let line_of = |warp: usize, l: usize| match warp == self.number() {
-            true => self.line(cx.grid.program, l),
-            false => block.warps[warp].line(cx.grid.program, l),
+        let block = cx.cluster.blocks[cx.block].index;
+        let line_of = |warp: usize, l: usize| self.line_of(cx, cx.block, warp, l);
+        report_parted(checks, block, &format!("barrier {id}"), arrivals.iter(), line_of);
+    }
+
+    /// The same for a phase of the barrier of the cluster.
+    fn judge_cluster(&self, cx: &Context<'_, '_>, over: &[ClusterArrival]) {
+        let Some(checks) = cx.grid.checks.as_ref().filter(|_| !over.is_empty()) else {
+            return;
         };
-        report_parted(checks, block.index, id, &arrivals, line_of);
+        for (rank, block) in cx.cluster.blocks.iter().enumerate() {
+            let own = over.iter().filter(|a| a.0 == rank).map(|a| &a.1);
+            let line_of = |warp: usize, l: usize| self.line_of(cx, rank, warp, l);
+            report_parted(checks, block.index, "the barrier of the cluster", own, line_of);
+        }
     }
 
     /// Lets `done` lanes go on and the others of `active` wait for the next round.
@@ -334,23 +404,35 @@ impl Warp {
         step: ClusterStep,
         active: u32,
     ) -> Result<Flow, Fault> {
-        if step.aligned {
-            self.judge_guard(cx, "the barrier of the cluster", active);
-        }
+        let passed = match step.aligned {
+            true => self.judge_guard(cx, "the barrier of the cluster", active),
+            false => 0,
+        };
         if active & self.at_cluster != 0 {
             return Err(Fault::new(
                 FaultKind::IllegalInstruction,
                 "a thread arrives twice at barrier.cluster; put barrier.cluster.wait between",
             ));
         }
+        let born = self.born(cx) & !passed;
+        let part = (cx.grid.checks.is_some() && step.aligned && active != born).then(|| Arrival {
+            warp: self.number(),
+            line: self.here(cx.grid.program),
+            lanes: active,
+            born,
+            alive: self.alive,
+            aligned: true,
+        });
         let barrier = &mut cx.cluster.barrier;
         for l in lanes(active) {
             self.cluster_generation[l] = barrier.generation;
         }
         self.at_cluster |= active;
         barrier.arrived += active.count_ones();
-        barrier.settle();
+        barrier.arrivals.extend(part.map(|part| (cx.block, part)));
+        let over = barrier.settle();
         let generation = barrier.generation;
+        self.judge_cluster(cx, &over);
         cx.cluster.effects += 1;
         cx.check(|state, block| {
             state.arrive_cluster(self.who(block, active), step.ordered);
@@ -416,7 +498,13 @@ impl Warp {
             .filter(|l| self.cluster_generation[*l] == barrier.generation)
             .count() as u32;
         barrier.arrived -= arrived;
-        barrier.settle();
+        let own = barrier
+            .arrivals
+            .iter_mut()
+            .filter(|a| (a.0, a.1.warp) == (cx.block, warp));
+        own.for_each(|a| a.1.alive &= !gone);
+        let over = barrier.settle();
+        self.judge_cluster(cx, &over);
         self.at_cluster &= !gone;
         cx.cluster.effects += 1;
         if cx.grid.checks.is_some() {

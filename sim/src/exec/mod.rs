@@ -119,14 +119,19 @@ struct ClusterBarrier {
     alive: u32,
     arrived: u32,
     generation: u32,
+    /// Where checks are on, arrivals of this phase that need whole warps and come in parts.
+    arrivals: Vec<barrier::ClusterArrival>,
 }
 
 impl ClusterBarrier {
-    fn settle(&mut self) {
-        if self.arrived > 0 && self.arrived >= self.alive {
-            self.arrived = 0;
-            self.generation = self.generation.wrapping_add(1);
+    /// Ends the phase when everybody is there, and gives its arrivals in parts.
+    fn settle(&mut self) -> Vec<barrier::ClusterArrival> {
+        if self.arrived == 0 || self.arrived < self.alive {
+            return Vec::new();
         }
+        self.arrived = 0;
+        self.generation = self.generation.wrapping_add(1);
+        std::mem::take(&mut self.arrivals)
     }
 }
 

@@ -106,7 +106,7 @@ fn finds(body: &str, shape: Shape, kind: Kind, places: &[&str]) -> Finding {
 /// Thread 0 loads `bytes` of `%in` to `s` by a bulk copy that completes at the first mbarrier.
 fn load(bytes: u32) -> String {
     format!(
-        "@%p1 mbarrier.init.shared::cta.b64 [%r2], 1; bar.sync 0; \
+        "@%p1 mbarrier.init.shared::cta.b64 [%r2], 1; @%p1 fence.mbarrier_init.release.cluster; bar.sync 0; \
          @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 %d7, [%r2], {bytes}; \
          @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%in], {bytes}, [%r2]; "
     )
@@ -342,6 +342,40 @@ fn a_peer_that_may_not_run_yet_is_not_written() {
     clean(&format!("{meet}{body}"), PAIR);
     // That all have come is enough.
     clean(&format!("{}{body}", meet.replace("arrive", "arrive.relaxed")), PAIR);
+}
+
+#[test]
+fn an_initialised_mbarrier_is_told_to_the_copies_of_other_blocks() {
+    // The blocks of a pair load for each other.
+    let body = |fence: &str| {
+        format!(
+            "@%p1 mbarrier.init.shared::cta.b64 [%r2], 1; {fence}barrier.cluster.arrive; barrier.cluster.wait; \
+             @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 %d7, [%r2], 256; \
+             mov.u32 %r7, %cluster_ctarank; xor.b32 %r7, %r7, 1; mapa.shared::cluster.u32 %r8, %r2, %r7; \
+             mapa.shared::cluster.u32 %r9, %r1, %r7; \
+             @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r9], [%in], 256, [%r8]; \
+             {WAIT}barrier.cluster.arrive; barrier.cluster.wait;"
+        )
+    };
+    let found = finds(
+        &body(""),
+        PAIR,
+        Kind::MissingProxyFence,
+        &["cp.async.bulk", "mbarrier.init"],
+    );
+    assert!(
+        found.remedy.contains("fence.mbarrier_init.release.cluster"),
+        "{found:#?}"
+    );
+    clean(&body("@%p1 fence.mbarrier_init.release.cluster; "), PAIR);
+    clean(&body("@%p1 fence.proxy.async.shared::cta; "), PAIR);
+    // Within a block a barrier is enough.
+    let own = format!("{}{WAIT}", load(256));
+    clean(&own, block(64));
+    clean(
+        &own.replace("@%p1 fence.mbarrier_init.release.cluster; ", ""),
+        block(64),
+    );
 }
 
 #[test]
@@ -592,7 +626,7 @@ fn a_tensor_map_that_the_kernel_wrote_is_acquired_before_its_use() {
         format!(
             "{words}bar.warp.sync -1; mov.u32 %r3, s; cvt.u64.u32 %d2, %r3; cvta.shared.u64 %d2, %d2; \
              tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%out], [%d2], 128; \
-             {fence}@%p1 mbarrier.init.shared::cta.b64 [%r2], 1; bar.sync 0; \
+             {fence}@%p1 mbarrier.init.shared::cta.b64 [%r2], 1; @%p1 fence.mbarrier_init.release.cluster; bar.sync 0; \
              @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 %d7, [%r2], 128; \
              @%p1 cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1+1024], [%out, {{0, 0}}], [%r2]; \
              {WAIT}ld.shared.u32 %r6, [%r1+1024];"

@@ -236,11 +236,15 @@ impl State {
     }
 
     /// The signal of a copy at the mbarriers where it completes.
-    pub fn copy_signals(&mut self, who: Who, line: u32, objects: &[(u32, u64)]) {
+    pub fn copy_signals(&mut self, who: Who, line: u32, copier: Actor, objects: &[(u32, u64)]) {
         let numbering = self.setup.numbering();
         let site = self.memories.sites.number(Site {
             line,
-            actor: Actor::Mbarrier,
+            actor: if copier == Actor::Copy {
+                Actor::Mbarrier
+            } else {
+                Actor::Signal
+            },
             reads: false,
             writes: true,
             strong: Some(Scope::Sys),

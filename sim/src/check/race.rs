@@ -225,7 +225,7 @@ impl Judge<'_> {
         if !before.writes && !self.site.writes || self.morally_strong(&before, old) {
             return None;
         }
-        let init = before.actor == Actor::Mbarrier && self.site.actor == Actor::Mbarrier;
+        let init = before.is_mbarrier() && self.site.is_mbarrier();
         for viewer in self.viewers {
             let lanes = if viewer.track == old.track {
                 old.lanes & !viewer.own
@@ -244,13 +244,23 @@ impl Judge<'_> {
         }
         let order = match (self.site.actor, self.memory) {
             _ if !before.writes || before.is_async_proxy() => return None,
+            // The initialisation has a fence of its own, besides that between the proxies; later operations are strong. For
+            // copies of the block itself NVIDIA's compilers rely on a barrier alone.
+            (Actor::Signal, _) if before.strong.is_some() => return None,
+            (Actor::Signal, Memory::Shared(owner)) if self.viewers.iter().all(|v| v.track.block == owner) => {
+                return None;
+            }
+            (Actor::Signal, _) => Order::MbarrierInit,
             (Actor::Product, _) if before.actor == Actor::Copy => return None,
             (Actor::TensorMap, _) => Order::TensorMap,
             _ if !self.site.is_async_proxy() => return None,
             (_, Memory::Shared(_)) => Order::AsyncShared,
             _ => Order::AsyncGlobal,
         };
-        let fenced = |viewer: &Viewer<'_>| viewer.know.get(order).reached(old.track, old.lanes, old.time);
+        let passed = |viewer: &Viewer<'_>, order| viewer.know.get(order).reached(old.track, old.lanes, old.time);
+        let fenced = |viewer: &Viewer<'_>| {
+            passed(viewer, order) || order == Order::MbarrierInit && passed(viewer, Order::AsyncShared)
+        };
         (!self.viewers.iter().all(fenced)).then_some(Trouble::Unfenced)
     }
 

@@ -10,6 +10,8 @@ pub enum Actor {
     Thread,
     /// A thread, at an mbarrier.
     Mbarrier,
+    /// A bulk or tensor copy, at the mbarrier that it signals.
+    Signal,
     /// `cp.async`, `st.async`, `red.async`
     Copy,
     /// `cp.async.bulk`
@@ -38,6 +40,11 @@ pub struct Site {
 }
 
 impl Site {
+    /// Whether it is an operation on an mbarrier.
+    pub fn is_mbarrier(&self) -> bool {
+        matches!(self.actor, Actor::Mbarrier | Actor::Signal)
+    }
+
     /// Whether it goes through the asynchronous proxy.
     pub fn is_async_proxy(&self) -> bool {
         matches!(self.actor, Actor::Bulk | Actor::Tensor | Actor::Product)
@@ -57,6 +64,7 @@ impl fmt::Display for Verb {
         f.write_str(match self.0.actor {
             Actor::Thread => "",
             Actor::Mbarrier => "an mbarrier operation ",
+            Actor::Signal => "a copy's signal ",
             Actor::Copy => "an asynchronous copy ",
             Actor::Bulk => "a bulk copy ",
             Actor::Tensor => "a tensor copy ",

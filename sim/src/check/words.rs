@@ -16,7 +16,7 @@ impl State {
             (Trouble::Unfenced, _) => Kind::MissingProxyFence,
             (Trouble::Unordered, Some(old)) => match self.setup.numbering().agent(old.track) {
                 Agent::Threads(_) => Kind::Race,
-                _ if self.memories.sites.get(old.site).actor == Actor::Mbarrier => Kind::Race,
+                _ if self.memories.sites.get(old.site).is_mbarrier() => Kind::Race,
                 _ => Kind::MissingWait,
             },
         };
@@ -159,6 +159,11 @@ impl State {
         match kind {
             Kind::MissingProxyFence if new.actor == Actor::TensorMap => format!(
                 "put fence.proxy.tensormap::generic.acquire.gpu [map], 128 {between}, in the thread that uses the map"
+            ),
+            Kind::MissingProxyFence if new.actor == Actor::Signal => format!(
+                "put fence.mbarrier_init.release.cluster after line {} in the thread that initialises, before the barrier \
+                 that lets line {} run",
+                before.line, new.line
             ),
             Kind::MissingProxyFence => {
                 let space = match conflict.at.0 {

@@ -546,7 +546,7 @@ impl Warp {
             if let Some(excess) = footprint.excess {
                 state.row_end(who, line, excess);
             }
-            state.copy_signals(who, line, &footprint.signals);
+            state.copy_signals(who, line, footprint.actor, &footprint.signals);
             state.copy(who, line, footprint.actor, footprint.reduces, &merge(footprint.pieces));
         });
     }

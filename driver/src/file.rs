@@ -1,6 +1,6 @@
 //! Reading input, and writing output as a whole or not at all.
 use crate::failure::{Failure, Result};
-use girih_runtime::file::{read_bounded, read_program};
+use girih_runtime::file::{is_same, read_bounded, read_program};
 use std::{
     fs,
     io::{self, IsTerminal, Write},
@@ -101,13 +101,19 @@ pub fn write(path: &Path, content: &[u8]) -> Result<()> {
 
 /// Writes to standard output. A reader that has seen enough is no error.
 pub fn to_stdout(content: &[u8]) -> Result<()> {
-    let mut out = io::stdout().lock();
-    match out.write_all(content).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(format!(
-            "standard output cannot be written: {}",
-            words(&e)
+    girih_runtime::file::to_stdout(content)
+        .map_err(|e| Failure::new(format!("standard output cannot be written: {}", words(&e))))
+}
+
+/// Refuses output that would replace what is read.
+pub fn keep(input: &Path, output: &Path) -> Result<()> {
+    match output != Path::new("-") && is_same(input, output) {
+        true => Err(Failure::usage(format!(
+            "{}: would replace {}, which is read; write to another file",
+            output.display(),
+            name_of(input)
         ))),
-        _ => Ok(()),
+        false => Ok(()),
     }
 }
 

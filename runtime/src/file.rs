@@ -1,7 +1,8 @@
-//! Reading a program as a whole, and no more of it than a program can have.
+//! Reading a program as a whole, and no more of it than a program can have; and what output may not do: replace an input,
+//! or be lost unnoticed.
 use std::{
-    fs::File,
-    io::{self, ErrorKind, Read},
+    fs::{self, File},
+    io::{self, ErrorKind, Read, Write},
     path::Path,
 };
 
@@ -50,6 +51,39 @@ fn too_long(most: u64, what: &str, found: &str) -> io::Error {
     )
 }
 
+/// Whether both name one regular file, through links too; `-` is whatever standard input reads. Pipes and devices can be
+/// read and written at once.
+pub fn is_same(input: &Path, output: &Path) -> bool {
+    let input = match input == Path::new("-") {
+        true => Path::new("/dev/stdin"),
+        false => input,
+    };
+    let (Ok(from), Ok(to)) = (fs::metadata(input), fs::metadata(output)) else {
+        return false;
+    };
+    from.is_file() && to.is_file() && is_same_file((input, &from), (output, &to))
+}
+
+#[cfg(unix)]
+fn is_same_file((_, from): (&Path, &fs::Metadata), (_, to): (&Path, &fs::Metadata)) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (from.dev(), from.ino()) == (to.dev(), to.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same_file((input, _): (&Path, &fs::Metadata), (output, _): (&Path, &fs::Metadata)) -> bool {
+    matches!((input.canonicalize(), output.canonicalize()), (Ok(from), Ok(to)) if from == to)
+}
+
+/// Writes all of it to standard output. A reader that has seen enough is no error.
+pub fn to_stdout(content: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(content).and_then(|()| out.flush()) {
+        Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,5 +103,25 @@ mod tests {
         assert!(text.contains("and this has 268435457 bytes"), "{text}");
         std::fs::write(&long, "text").unwrap();
         assert_eq!(read_program(&long).unwrap(), b"text");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_is_the_same_through_links_and_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["a", "b"] {
+            std::fs::write(at(name), "text").unwrap();
+        }
+        std::fs::create_dir(at("d")).unwrap();
+        std::os::unix::fs::symlink(at("a"), at("soft")).unwrap();
+        std::fs::hard_link(at("a"), at("hard")).unwrap();
+        for same in ["a", "soft", "hard", "d/../a"] {
+            assert!(is_same(&at("a"), &at(same)), "{same}");
+        }
+        for other in ["b", "d", "none"] {
+            assert!(!is_same(&at("a"), &at(other)), "{other}");
+        }
+        assert!(!is_same(Path::new("/dev/null"), Path::new("/dev/null")));
     }
 }

@@ -4,6 +4,7 @@ use crate::{
     array::{Array, FileType, write_npy},
     check::{CheckSpec, Measure, Report, compare},
     error::{Error, Result},
+    file::is_same,
     launch::{HostValue, Session, bind},
     program::Program,
     spec::{MapFields, Place, Spec},
@@ -236,6 +237,28 @@ pub fn run(device: &mut dyn Device, program: &Program, kernel: Option<&str>, req
     run_and_judge(device, program, kernel, request, None)
 }
 
+/// Refuses results that would replace a file that arguments or references are read from.
+fn keep_inputs(request: &Request) -> Result<()> {
+    let args = request.args.iter().map(|arg| &arg.value);
+    let checks = request.checks.iter().map(|check| &check.value);
+    let references = checks.flat_map(|check| {
+        let scale = check.product.as_ref().map(|(_, scale)| scale);
+        [Some(&check.reference), scale].into_iter().flatten()
+    });
+    let inputs: Vec<_> = args.chain(references).filter_map(Spec::file).collect();
+    for out in &request.outs {
+        if let Some(input) = inputs.iter().find(|input| is_same(input, &out.value)) {
+            return Err(Error::Usage(format!(
+                "--out {}: {} would replace {}, which is read; write to another file",
+                out.name,
+                out.value.display(),
+                input.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// As [`run`], and `judge`, for which all arrays are read back, adds its checks to those of the request.
 pub fn run_and_judge(
     device: &mut dyn Device,
@@ -262,6 +285,7 @@ pub fn run_and_judge(
     {
         position(name)?;
     }
+    keep_inputs(request)?;
     let mut values = values_of(kernel, &request.args, request.seed)?;
     let device_name = device.name();
     let maps = map_fields(kernel, &request.args)?;

@@ -1,7 +1,7 @@
 //! `girih-diff`: holds two devices against each other with compiled PTX, on a machine without a compiler.
 use clap::Parser;
 use girih_diff::rounds::{self, HELP, Options};
-use girih_runtime::{Program, Result};
+use girih_runtime::{Program, Result, file::to_stdout};
 use std::{path::PathBuf, process::ExitCode};
 
 /// Runs the same PTX with the same arguments on two devices and compares every argument.
@@ -18,7 +18,10 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     match diff(&cli) {
         Ok(outcome) => {
-            println!("{}", outcome.text);
+            if let Err(error) = to_stdout(format!("{}\n", outcome.text).as_bytes()) {
+                eprintln!("error: standard output cannot be written: {error}");
+                return ExitCode::FAILURE;
+            }
             ExitCode::from(u8::from(!outcome.agrees))
         }
         Err(error) => {

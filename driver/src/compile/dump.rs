@@ -8,18 +8,20 @@ use std::path::{Path, PathBuf};
 /// Where dumps go, if anywhere.
 pub(super) struct Dump {
     folder: Option<PathBuf>,
+    source: PathBuf,
     count: usize,
 }
 
 impl Dump {
-    /// Makes the folder.
-    pub(super) fn new(folder: Option<&Path>) -> Result<Self> {
+    /// Makes the folder; the program's own file, `source`, may lie in it, and stays.
+    pub(super) fn new(folder: Option<&Path>, source: &Path) -> Result<Self> {
         if let Some(folder) = folder {
             std::fs::create_dir_all(folder)
                 .map_err(|error| Failure::file(folder, format_args!("the folder cannot be made: {error}")))?;
         }
         Ok(Dump {
             folder: folder.map(Path::to_path_buf),
+            source: source.to_path_buf(),
             count: 0,
         })
     }
@@ -34,6 +36,7 @@ impl Dump {
         let Some(folder) = &self.folder else { return Ok(()) };
         let path = folder.join(format!("{:02}-{name}.{extension}", self.count));
         self.count += 1;
+        file::keep(&self.source, &path)?;
         file::write(&path, text()?.as_bytes())
     }
 }

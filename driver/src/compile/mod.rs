@@ -32,7 +32,7 @@ use melior::{
     ir::{Attribute, BlockLike, Location, Module, OperationRef, attribute::AttributeLike, operation::OperationLike},
 };
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -177,7 +177,7 @@ impl<'c> Unit<'c> {
                 "no step of the compiler is called `{name}`, so nothing can run in its place; give a name that --timing shows"
             )));
         }
-        let mut dump = Dump::new(options.dump.as_deref())?;
+        let mut dump = Dump::new(options.dump.as_deref(), Path::new(&self.name))?;
         let target = self.choose_target(options)?;
         let target = self.choose_ptx(target, options.ptx)?;
         dump.write("tile", "mlir", || Ok(self.text()))?;

@@ -4,6 +4,7 @@ use girih_runtime::{
     Error, Program, Result,
     check::CheckSpec,
     cuda::CudaDevice,
+    file::{is_same, to_stdout},
     run::{DeviceChoice, Named, Request, run},
     spec::Spec,
 };
@@ -66,6 +67,12 @@ fn main() -> ExitCode {
 
 /// Whether every check holds.
 fn launch(cli: &Cli) -> Result<bool> {
+    if let Some(out) = cli.outs.iter().find(|out| is_same(&cli.file, &out.value)) {
+        return Err(Error::Usage(format!(
+            "{}: would replace the program; write to another file",
+            out.value.display()
+        )));
+    }
     let program = Program::load(&cli.file)?;
     let ordinal = match cli.device {
         DeviceChoice::Cuda(ordinal) => ordinal,
@@ -86,13 +93,13 @@ fn launch(cli: &Cli) -> Result<bool> {
     let mut device = CudaDevice::new(ordinal)?;
     device.set_cold_cache(!cli.warm);
     let outcome = run(&mut device, &program, cli.kernel.as_deref(), &request)?;
-    if cli.json {
-        println!(
-            "{}",
-            serde_json::to_string(&outcome).map_err(|e| Error::Usage(e.to_string()))?
-        );
-    } else {
-        print!("{outcome}");
-    }
+    let text = match cli.json {
+        true => serde_json::to_string(&outcome).map_err(|e| Error::Usage(e.to_string()))? + "\n",
+        false => outcome.to_string(),
+    };
+    to_stdout(text.as_bytes()).map_err(|e| Error::File {
+        path: "standard output".into(),
+        message: format!("cannot be written: {e}"),
+    })?;
     Ok(outcome.is_right())
 }

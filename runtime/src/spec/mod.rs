@@ -29,7 +29,7 @@ use crate::{
     error::{Error, Result},
 };
 use girih_core::dtype::DType;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use thiserror::Error as ThisError;
 
 /// A SPEC that does not parse or cannot be had. `column` counts characters from 1.
@@ -185,6 +185,14 @@ impl Spec {
             Kind::Scalar(_) => Some(&[]),
             Kind::Generated { shape, .. } => Some(shape),
             Kind::File { .. } => None,
+        }
+    }
+
+    /// The file that holds the array, if one does.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.kind {
+            Kind::File { path, .. } => Some(path),
+            _ => None,
         }
     }
 

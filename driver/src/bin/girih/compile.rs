@@ -117,6 +117,18 @@ impl From<Level> for Emit {
     }
 }
 
+impl Args {
+    /// Where the launch manifest goes: a cubin has no comments that it could travel in.
+    fn manifest_path(&self) -> Option<PathBuf> {
+        let (Level::Cubin, Some(output)) = (self.emit, &self.output) else {
+            return None;
+        };
+        let mut path = output.clone().into_os_string();
+        path.push(".json");
+        Some(path.into())
+    }
+}
+
 /// Compiles, and gives the exit code.
 pub fn main(args: &Args) -> u8 {
     let name = file::name_of(&args.file);
@@ -136,14 +148,14 @@ pub fn main(args: &Args) -> u8 {
                    "spill_bytes": kernel.spill_store_bytes + kernel.spill_load_bytes,
                    "static_shared_bytes": kernel.static_shared_bytes})
         };
-        output::print_json(&json!({
+        let value = json!({
             "ok": true,
             "output": args.output,
             "diagnostics": output::diagnostics(&compiled.messages),
             "stages": output::stages(&compiled.stages),
             "kernels": resources.map(kernel).collect::<Vec<_>>(),
-        }));
-        return 0;
+        });
+        return output::print_json(&value, 0);
     }
     eprint!("{}", sources.render(&compiled.messages));
     for kernel in resources.filter(|_| args.compilation.timing) {
@@ -162,6 +174,9 @@ pub fn main(args: &Args) -> u8 {
 }
 
 fn compile_to_file(args: &Args, source: &[u8], name: &str) -> Result<Compiled> {
+    for output in args.output.iter().cloned().chain(args.manifest_path()) {
+        file::keep(&args.file, &output)?;
+    }
     let mut options = args.compilation.options(args.emit.into());
     if args.report == Some(Report::Shared) {
         let pass = "tile-allocate-shared";
@@ -183,16 +198,14 @@ fn compile_to_file(args: &Args, source: &[u8], name: &str) -> Result<Compiled> {
     }
 }
 
-/// A cubin has no comments that the manifest could travel in.
+/// Beside a cubin.
 fn write_manifest(args: &Args, compiled: &Compiled) -> Result<()> {
-    let (Level::Cubin, Some(output), Some(manifest)) = (args.emit, &args.output, &compiled.manifest) else {
+    let (Some(path), Some(manifest)) = (args.manifest_path(), &compiled.manifest) else {
         return Ok(());
     };
     let json = serde_json::to_string_pretty(manifest)
         .map_err(|error| Failure::new(format!("the launch manifest cannot be written as JSON: {error}")))?;
-    let mut path = output.clone().into_os_string();
-    path.push(".json");
-    file::write(Path::new(&path), format!("{json}\n").as_bytes())
+    file::write(&path, format!("{json}\n").as_bytes())
 }
 
 fn opt_level(text: &str) -> std::result::Result<OptLevel, String> {

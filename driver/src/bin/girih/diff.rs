@@ -51,14 +51,11 @@ pub fn main(args: &Args) -> u8 {
             let mut value = serde_json::to_value(&outcome).unwrap_or(Value::Null);
             value["ok"] = json!(outcome.agrees);
             value["diagnostics"] = output::diagnostics(&messages);
-            output::print_json(&value);
-            u8::from(!outcome.agrees)
+            output::print_json(&value, u8::from(!outcome.agrees))
         }
         Ok((outcome, messages)) => {
             eprint!("{}", sources.render(&messages));
-            // Nobody is left to hear that standard output is gone.
-            let _ = file::to_stdout(format!("{}\n", outcome.text).as_bytes());
-            u8::from(!outcome.agrees)
+            output::print(&format!("{}\n", outcome.text), u8::from(!outcome.agrees))
         }
         Err(failure) => output::fail(&failure, &sources, args.json),
     }

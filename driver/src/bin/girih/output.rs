@@ -17,33 +17,42 @@ pub fn fail(failure: &Failure, sources: &Sources, json: bool) -> u8 {
         if !failure.printed.is_empty() {
             value["printed"] = json!(failure.printed);
         }
-        print_json(&value);
-    } else {
-        let _ = file::to_stdout(failure.printed.as_bytes());
-        let Some(checks) = &failure.checks else {
-            eprint!("{}", sources.render(&failure.messages));
-            return failure.exit_code();
-        };
-        let (said, other): (Vec<_>, Vec<_>) = failure
-            .messages
-            .iter()
-            .cloned()
-            .partition(|message| checks.says(&message.text));
-        eprint!("{}{}", checks.render(sources), sources.render(&other));
-        let ended = if said.is_empty() {
-            ""
-        } else {
-            "; the launch failed there"
-        };
-        eprintln!("{}{ended}", checks.summary());
+        return print_json(&value, failure.exit_code());
     }
-    failure.exit_code()
+    let code = print(&failure.printed, failure.exit_code());
+    let Some(checks) = &failure.checks else {
+        eprint!("{}", sources.render(&failure.messages));
+        return code;
+    };
+    let (said, other): (Vec<_>, Vec<_>) = failure
+        .messages
+        .iter()
+        .cloned()
+        .partition(|message| checks.says(&message.text));
+    eprint!("{}{}", checks.render(sources), sources.render(&other));
+    let ended = if said.is_empty() {
+        ""
+    } else {
+        "; the launch failed there"
+    };
+    eprintln!("{}{ended}", checks.summary());
+    code
 }
 
-/// One JSON object on a line.
-pub fn print_json(value: &Value) {
-    // Nobody is left to hear that standard output is gone.
-    let _ = file::to_stdout(format!("{value}\n").as_bytes());
+/// One JSON object on a line, and the exit code: `code`, or 1 where the object is lost.
+pub fn print_json(value: &Value, code: u8) -> u8 {
+    print(&format!("{value}\n"), code)
+}
+
+/// Text on standard output, and the exit code: `code`, or 1 where the text is lost.
+pub fn print(text: &str, code: u8) -> u8 {
+    match file::to_stdout(text.as_bytes()) {
+        Ok(()) => code,
+        Err(failure) => {
+            eprintln!("{failure}");
+            code.max(failure.exit_code())
+        }
+    }
 }
 
 /// Messages as a JSON array.

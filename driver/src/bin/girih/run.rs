@@ -4,7 +4,9 @@ use clap::{Args as ClapArgs, ValueEnum};
 use girih::{
     compile::Emit,
     diagnostic::Sources,
-    explicit, file,
+    explicit,
+    failure::Result,
+    file,
     run::{self, Choice, Input, Options, Ran},
 };
 use girih_runtime::{
@@ -120,6 +122,13 @@ impl Args {
     }
 }
 
+impl Args {
+    /// Refuses results that would replace the program.
+    fn keep_inputs(&self) -> Result<()> {
+        self.outs.iter().try_for_each(|out| file::keep(&self.file, &out.value))
+    }
+}
+
 /// Runs, and gives the exit code.
 pub fn main(args: &Args) -> u8 {
     let name = file::name_of(&args.file);
@@ -131,6 +140,9 @@ pub fn main(args: &Args) -> u8 {
     // A file that was cut short is still called what it was.
     let is_named_ptx = args.file.extension().is_some_and(|extension| extension == "ptx");
     let is_ptx = is_named_ptx || file::is_ptx(&content);
+    if let Err(failure) = args.keep_inputs() {
+        return output::fail(&failure, &sources, args.json);
+    }
     let manifest = explicit::manifest(&content, is_ptx, &args.explicit, args.kernel.as_deref(), &args.args);
     let manifest = match manifest {
         Ok(manifest) => manifest,
@@ -148,6 +160,7 @@ pub fn main(args: &Args) -> u8 {
 
 fn report(args: &Args, ran: &Ran, sources: &Sources) -> u8 {
     let right = ran.is_right();
+    let code = u8::from(!right);
     if args.json {
         let mut value = serde_json::to_value(&ran.outcome).unwrap_or(Value::Null);
         value["ok"] = json!(right);
@@ -163,34 +176,32 @@ fn report(args: &Args, ran: &Ran, sources: &Sources) -> u8 {
         if !ran.printed.is_empty() {
             value["printed"] = json!(ran.printed);
         }
-        output::print_json(&value);
-    } else {
-        eprint!("{}", sources.render(&ran.messages));
-        if let Some(checks) = &ran.checks {
-            eprint!("{}", checks.render(sources));
-        }
-        let mut text = format!("{}{}", ran.printed, ran.outcome);
-        for remark in &ran.remarks {
-            text.push_str(&format!("{remark}\n"));
-        }
-        if let Some(checks) = &ran.checks {
-            text.push_str(&format!("{}\n", checks.summary()));
-        }
-        if let Some(profile) = &ran.profile {
-            let quote = |place: &SourcePlace| sources.line(&place.file, place.line).map(str::to_owned);
-            text.push_str(&profile::render::profile(profile, &quote));
-        }
-        if ran.outcome.checks.is_empty() {
-            text.push_str(match ran.checks {
-                Some(_) => "the results were compared with nothing: give --check NAME=SPEC or --reference @FUNCTION\n",
-                None => "nothing was checked: give --check NAME=SPEC or --reference @FUNCTION\n",
-            });
-        }
-        // Nobody is left to hear that standard output is gone.
-        let _ = file::to_stdout(text.as_bytes());
-        if args.compilation.timing {
-            eprint!("{}", output::timing(&ran.stages));
-        }
+        return output::print_json(&value, code);
     }
-    u8::from(!right)
+    eprint!("{}", sources.render(&ran.messages));
+    if let Some(checks) = &ran.checks {
+        eprint!("{}", checks.render(sources));
+    }
+    let mut text = format!("{}{}", ran.printed, ran.outcome);
+    for remark in &ran.remarks {
+        text.push_str(&format!("{remark}\n"));
+    }
+    if let Some(checks) = &ran.checks {
+        text.push_str(&format!("{}\n", checks.summary()));
+    }
+    if let Some(profile) = &ran.profile {
+        let quote = |place: &SourcePlace| sources.line(&place.file, place.line).map(str::to_owned);
+        text.push_str(&profile::render::profile(profile, &quote));
+    }
+    if ran.outcome.checks.is_empty() {
+        text.push_str(match ran.checks {
+            Some(_) => "the results were compared with nothing: give --check NAME=SPEC or --reference @FUNCTION\n",
+            None => "nothing was checked: give --check NAME=SPEC or --reference @FUNCTION\n",
+        });
+    }
+    let code = output::print(&text, code);
+    if args.compilation.timing {
+        eprint!("{}", output::timing(&ran.stages));
+    }
+    code
 }

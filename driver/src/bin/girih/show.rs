@@ -1,5 +1,4 @@
 //! `girih doctor`.
-use crate::output;
 use clap::Args;
 use girih::{failure::Result, file};
 use girih_codegen::ptxas::Ptxas;
@@ -30,14 +29,14 @@ pub fn doctor(args: &Doctor) -> Result<()> {
         let or_error =
             |value: std::result::Result<Value, String>| value.unwrap_or_else(|error| json!({"error": error}));
         let device = |(name, target): &(String, String)| json!({"name": name, "target": target});
-        output::print_json(&json!({
+        let value = json!({
             "girih": env!("CARGO_PKG_VERSION"),
             "llvm": girih_codegen::llvm_version(),
             "simulator": Simulator::new().target(),
             "ptxas": or_error(ptxas.map(|(path, version)| json!({"path": path, "version": version})).map_err(|e| e.to_string())),
             "gpus": or_error(gpus.map(|gpus| gpus.iter().map(device).collect())),
-        }));
-        return Ok(());
+        });
+        return file::to_stdout(format!("{value}\n").as_bytes());
     }
     let mut text = format!(
         "girih      {}\nLLVM       {}\nsimulator  {}\n",

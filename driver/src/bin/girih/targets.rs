@@ -1,5 +1,4 @@
 //! `girih targets`: targets with their resources, and the legality table.
-use crate::output;
 use clap::Args as ClapArgs;
 use girih::{Failure, failure::Result, file};
 use girih_core::target::{PtxVersion, Row, Section, Target, map_fields};
@@ -46,8 +45,7 @@ pub fn main(args: &Args) -> Result<()> {
     let mut rows = Row::all();
     rows.retain(|row| args.op.is_empty() || args.op.iter().any(|word| row.matches(word)));
     if args.json {
-        output::print_json(&as_json(&targets, &rows));
-        return Ok(());
+        return file::to_stdout(format!("{}\n", as_json(&targets, &rows)).as_bytes());
     }
     let mut text = String::new();
     if args.op.is_empty() {

@@ -263,8 +263,13 @@ impl FromStr for CheckSpec {
             };
             let at = start + key.len() + 1;
             let number = || {
-                let parsed = value.parse::<f64>().ok().filter(|tolerance| *tolerance >= 0.0);
-                parsed.ok_or_else(|| fail(at, format!("expected a tolerance of 0 or more, found `{value}`")))
+                let parsed = value.parse::<f64>().ok().filter(|t| t.is_finite() && *t >= 0.0);
+                parsed.ok_or_else(|| {
+                    fail(
+                        at,
+                        format!("expected a tolerance, finite and 0 or more, found `{value}`"),
+                    )
+                })
             };
             match key {
                 "rtol" => check.rtol = Some(number()?),
@@ -402,8 +407,31 @@ mod tests {
         let check: CheckSpec = "ref.npy,tol=1e-2,scale=dir/abs.npy".parse().unwrap();
         assert_eq!(check.product.unwrap().1.to_string(), "dir/abs.npy");
         for (text, column, message) in [
-            ("ref.npy,rtol=x", 14, "expected a tolerance of 0 or more, found `x`"),
-            ("ref.npy,rtol=-1", 14, "expected a tolerance of 0 or more, found `-1`"),
+            (
+                "ref.npy,rtol=x",
+                14,
+                "expected a tolerance, finite and 0 or more, found `x`",
+            ),
+            (
+                "ref.npy,rtol=-1",
+                14,
+                "expected a tolerance, finite and 0 or more, found `-1`",
+            ),
+            (
+                "ref.npy,rtol=inf",
+                14,
+                "expected a tolerance, finite and 0 or more, found `inf`",
+            ),
+            (
+                "ref.npy,atol=1e999",
+                14,
+                "expected a tolerance, finite and 0 or more, found `1e999`",
+            ),
+            (
+                "ref.npy,atol=nan",
+                14,
+                "expected a tolerance, finite and 0 or more, found `nan`",
+            ),
             (
                 "ref.npy,foo=1",
                 9,

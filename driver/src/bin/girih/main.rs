@@ -11,7 +11,7 @@ mod show;
 mod targets;
 
 use clap::{Parser, Subcommand};
-use girih::failure::Result;
+use girih::{Failure, failure::Result};
 use std::process::ExitCode;
 
 /// A compiler for GPU tile programs: from .mlir through NVVM to PTX, and onto a GPU or a simulator of one.
@@ -42,7 +42,10 @@ enum Command {
 
 fn main() -> ExitCode {
     girih::bytecode::answer();
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return ExitCode::from(misused(&error)),
+    };
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
         .with_writer(std::io::stderr)
@@ -63,4 +66,22 @@ fn end(result: Result<()>, json: bool) -> u8 {
         Ok(()) => 0,
         Err(failure) => output::fail(&failure, &Default::default(), json),
     }
+}
+
+/// Says what is wrong with the command line, or gives the help that it asks for: exit code 2, or 0. Where the arguments ask
+/// for JSON, it is JSON.
+fn misused(error: &clap::Error) -> u8 {
+    let asks = std::env::args_os()
+        .skip(1)
+        .take_while(|arg| arg != "--")
+        .any(|arg| arg == "--json");
+    if !(asks && error.use_stderr()) {
+        return match error.print() {
+            Ok(()) => error.exit_code() as u8,
+            Err(_) => 1,
+        };
+    }
+    let text = error.render().to_string();
+    let message = text.trim_end().strip_prefix("error: ").unwrap_or(&text);
+    output::fail(&Failure::usage(message), &Default::default(), true)
 }

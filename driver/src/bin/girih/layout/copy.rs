@@ -4,7 +4,7 @@ use clap::Args;
 use girih::{Failure, failure::Result};
 use girih_core::{
     layout::draw::{self, Drawing},
-    target::Target,
+    target::{Feature, LoadMode, SharedSpace, Target},
     tensor_map::{Fill, Format, Interleave, L2Promotion, Mode, Start, TensorMap, WidePixels},
 };
 
@@ -167,6 +167,15 @@ impl TiledBox {
                 "--gather4 takes four rows of a matrix; use a tensor of two sizes and a box of one row, such as --box 1x64",
             ));
         }
+        let load = Feature::TmaLoad {
+            mode: LoadMode::Gather4,
+            space: SharedSpace::Cluster,
+            multicast: false,
+            cta_group: false,
+        };
+        if let Err(illegal) = load.legal(self.map.target) {
+            return Err(Failure::usage(format!("--gather4: {illegal}")));
+        }
         self.map.draw("gather4", mode, &Start::Rows(at(1)?[0], [a, b, c, d]))
     }
 }
@@ -219,7 +228,16 @@ impl Im2col {
             }
         };
         let offsets = match &self.offsets {
-            Some(offsets) => narrow("--offsets", expect("--offsets", offsets, spatial)?)?,
+            Some(offsets) => {
+                // The instruction has 16 bits for all of them.
+                let most = [65535, 255, 31][spatial.clamp(1, 3) - 1];
+                if let Some(value) = offsets.0.iter().find(|value| !(0..=most).contains(*value)) {
+                    return Err(Failure::usage(format!(
+                        "--offsets: {value}, but {spatial} spatial dimensions allow 0 to {most}"
+                    )));
+                }
+                narrow("--offsets", expect("--offsets", offsets, spatial)?)?
+            }
             None => vec![0; spatial],
         };
         let all = self.map.tensor.0.last().map_or(1, |&channels| channels.min(256) as u32);

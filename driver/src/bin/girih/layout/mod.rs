@@ -13,6 +13,7 @@ use girih_core::{
     },
     tensor_map::Swizzle,
 };
+use serde_json::Value;
 use std::{
     ops::Range,
     path::{Path, PathBuf},
@@ -126,9 +127,15 @@ impl SwizzleArgs {
 /// Draws, and gives the exit code.
 pub fn main(args: &Args) -> u8 {
     let format = args.output.format();
-    let drawn = draw(&args.what).and_then(|drawing| write(&drawing, &args.output, format));
+    let drawn = draw(&args.what).and_then(|drawing| {
+        write(&drawing, &args.output, format)?;
+        Ok(refusals(&drawing))
+    });
     match drawn {
-        Ok(()) => 0,
+        Ok(refused) => {
+            refused.iter().for_each(|words| eprintln!("error: {words}"));
+            u8::from(!refused.is_empty())
+        }
         Err(failure) => output::fail(
             &failure,
             &Default::default(),
@@ -155,6 +162,13 @@ fn draw(what: &What) -> Result<Drawing> {
         What::Im2col(args) => args.draw(),
         What::Im2colW(args) => args.draw(),
     }
+}
+
+/// The rules by which the driver refuses the tensor map that is drawn.
+fn refusals(drawing: &Drawing) -> Vec<String> {
+    let refused = drawing.data.get("refused").and_then(Value::as_array);
+    let words = |rule: &Value| Some(format!("the driver refuses the map: {}", rule["message"].as_str()?));
+    refused.into_iter().flatten().filter_map(words).collect()
 }
 
 impl Output {

@@ -191,6 +191,66 @@ func.func private @f(%A: memref<?xf64, #tile.global>, %i: index) {
 
 !bytes = memref<128xi8, #tile.shared<align = 128>>
 
+func.func private @f() {
+  %m = tile.alloc : !bytes
+  %v = arith.constant 9 : i32
+  // expected-error@below {{value = 9, but rank must be 0 to 4, one less than the rank}}
+  tile.tensormap.replace rank %m value %v : !bytes, i32
+  return
+}
+
+// -----
+
+!bytes = memref<128xi8, #tile.shared<align = 128>>
+
+func.func private @f() {
+  %m = tile.alloc : !bytes
+  %v = arith.constant 0 : i32
+  // expected-error@below {{value = 0, but box_dim must be 1 to 256}}
+  tile.tensormap.replace box_dim %m ordinal 0 value %v : !bytes, i32
+  return
+}
+
+// -----
+
+!bytes = memref<128xi8, #tile.shared<align = 128>>
+
+func.func private @f() {
+  %m = tile.alloc : !bytes
+  %v = arith.constant 9 : i32
+  // expected-error@below {{value = 9, but element_stride must be 1 to 8}}
+  tile.tensormap.replace element_stride %m ordinal 0 value %v : !bytes, i32
+  return
+}
+
+// -----
+
+!bytes = memref<128xi8, #tile.shared<align = 128>>
+
+func.func private @f() {
+  %m = tile.alloc : !bytes
+  %v = arith.constant 7 : i64
+  // expected-error@below {{value = 7, but global_address must be a multiple of 16}}
+  tile.tensormap.replace global_address %m value %v : !bytes, i64
+  return
+}
+
+// -----
+
+!bytes = memref<128xi8, #tile.shared<align = 128>>
+
+func.func private @f() {
+  %m = tile.alloc : !bytes
+  %v = arith.constant 1099511627776 : i64
+  // expected-error@below {{value = 1099511627776, but global_stride must be less than 2^40}}
+  tile.tensormap.replace global_stride %m ordinal 0 value %v : !bytes, i64
+  return
+}
+
+// -----
+
+!bytes = memref<128xi8, #tile.shared<align = 128>>
+
 func.func private @f(%v: i32) {
   %m = tile.alloc : !bytes
   // expected-error@below {{ordinal = 5, but box_dim has ordinals 0 to 4}}

@@ -75,6 +75,19 @@ impl MapField {
             _ => None,
         }
     }
+    /// Why no map can hold a value in this field.
+    pub fn value_error(self, value: i64) -> Option<String> {
+        let (least, most, unit) = match self {
+            // PTX counts ranks from 0.
+            MapField::Rank => (0, 4, "0 to 4, one less than the rank"),
+            MapField::BoxDim => (1, 256, "1 to 256"),
+            MapField::ElementStride => (1, 8, "1 to 8"),
+            MapField::GlobalStride if !(0..1 << 40).contains(&value) => (1, 0, "less than 2^40"),
+            MapField::GlobalStride | MapField::GlobalAddress if value % 16 != 0 => (1, 0, "a multiple of 16"),
+            _ => return None,
+        };
+        (!(least..=most).contains(&value)).then(|| format!("value = {value}, but {self} must be {unit}"))
+    }
     /// Whether the value has 64 bits.
     pub const fn is_wide(self) -> bool {
         matches!(self, MapField::GlobalAddress | MapField::GlobalStride)
@@ -125,6 +138,8 @@ op! {
                         let bits = if field.is_wide() { 64 } else { 32 };
                         if !v.r#type().is_int(bits) {
                             errors.op(&op, format!("{field} needs a value of type i{bits}, found {}", v.r#type()));
+                        } else if let Some(m) = v.constant_int().and_then(|n| field.value_error(n)) {
+                            errors.op(&op, m);
                         }
                     }
                     (None, ..) => errors.op(&op, format!("{field} needs a value, and no code")),

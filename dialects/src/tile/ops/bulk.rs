@@ -173,7 +173,7 @@ op! {
 
 op! {
     /// Combines the block's shared memory into global memory, from the element at the indices on, each element atomically:
-    /// `cp.reduce.async.bulk`. It completes in the thread's bulk group. `unsigned` makes integers unsigned.
+    /// `cp.reduce.async.bulk`. It completes in the thread's bulk group. After the indices `unsigned` makes integers unsigned.
     ///
     /// | operator | elements |
     /// |---|---|
@@ -183,13 +183,15 @@ op! {
     /// | `and` `or` `xor` | i32, i64 |
     ///
     /// ```mlir
-    /// tile.kernel @k(%A: memref<?xf32, #tile.global>) threads(32) launch {
+    /// tile.kernel @k(%A: memref<?xf32, #tile.global>, %B: memref<?xi32, #tile.global>) threads(32) launch {
     ///   %c1 = arith.constant 1 : index
     ///   tile.grid %c1, %c1, %c1
     /// } body {
     ///   %c0 = arith.constant 0 : index
     ///   %m = tile.alloc : memref<256xf32, #tile.shared>
+    ///   %i = tile.alloc : memref<256xi32, #tile.shared>
     ///   tile.bulk.reduce add %m, %A[%c0] : memref<256xf32, #tile.shared>, memref<?xf32, #tile.global>
+    ///   tile.bulk.reduce min %i, %B[%c0] unsigned : memref<256xi32, #tile.shared>, memref<?xi32, #tile.global>
     ///   tile.bulk.commit
     ///   tile.bulk.wait 0
     /// }

@@ -116,12 +116,17 @@ impl<'c> Header<'c> {
             let element = if t.is_memref_type() { t.element_type() } else { Some(t) };
             let is_number = element.is_some_and(|e| is_launch_number(e, t.is_memref_type()));
             if !is_number || t.is_memref_type() && !is_global(t) {
-                let remedy = match t.is_index_type() {
-                    true => "; take an i64 and convert it with arith.index_cast",
-                    false => "",
+                let remedy = match t.to_string().as_str() {
+                    "index" => "; take an i64 and convert it with arith.index_cast",
+                    "i1" => "; take an i32 and compare it with 0",
+                    "f8E4M3FN" | "f8E5M2" => {
+                        "; take an f32 and convert it with arith.truncf, or an i8 and arith.bitcast"
+                    }
+                    "tf32" => "; take an f32",
+                    _ => "",
                 };
                 let m = format!(
-                    "argument '{name}' is {t}, but a kernel takes memrefs in #tile.global, tensor maps and numbers of 8 to 64 bits{remedy}"
+                    "argument '{name}' is {t}, but a kernel takes memrefs in #tile.global, tensor maps, and numbers: i8 to i64, f16, bf16, f32, f64{remedy}"
                 );
                 errors.op(&op, m);
             } else if t.is_memref_type() && t.strides_and_offset().is_none_or(|(_, offset)| offset != 0) {

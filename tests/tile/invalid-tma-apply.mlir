@@ -240,7 +240,7 @@ func.func private @fields(%X: memref<2x3x9x16xi16, #tile.global>, %x: memref<1x1
 
 func.func private @fields(%A: memref<16x16xi32, #tile.global>, %m: memref<8x16xi32, #tile.shared<align = 128>>) {
   %c0 = arith.constant 0 : index
-  // expected-error@below {{a tensor map cannot hold i32 with format = tf32}}
+  // expected-error@below {{a tensor map cannot hold i32 with format = tf32; that format wants elements of f32}}
   tile.tma.apply "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group" %A, %m box [8, 16] coords[%c0, %c0] format tf32 : memref<16x16xi32, #tile.global>, memref<8x16xi32, #tile.shared<align = 128>>
   return
 }

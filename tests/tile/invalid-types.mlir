@@ -111,12 +111,38 @@ func.func private @f(!tile.tensor_map<?x16xi8>)
 
 // -----
 
+// expected-error@below {{box[1] = 9223372036854775807, but 1 to 256 is allowed}}
+func.func private @f(!tile.tensor_map<9223372036854775807x16xi8>)
+
+// -----
+
+// expected-error@below {{element_strides[0] = -1, but 1 to 8 is allowed}}
+func.func private @f(!tile.tensor_map<8x16xi8, element_strides = [1, -1]>)
+
+// -----
+
+// expected-error@below {{box[0] = 300, but 1 to 256 is allowed; split the box into several transfers}}
+// expected-error@below {{box[0] = 600 bytes, but must be a multiple of 16; split it into parts of a multiple of 8 elements, 256 at most}}
+func.func private @f(!tile.tensor_map<8x300xbf16>)
+
+// -----
+
+// expected-error@below {{channels_per_pixel = 320, but 1 to 256 is allowed; bring the channels by several transfers}}
+func.func private @f(!tile.tensor_map<8x320xbf16, mode = im2col, lower = [0], upper = [0]>)
+
+// -----
+
+// expected-error@below {{rank is missing; mode im2col_w says the rank of its tensor, such as rank = 4: 3 to 5}}
+func.func private @f(!tile.tensor_map<8x32xbf16, swizzle = 64, mode = im2col_w, lower = [0], upper = [0]>)
+
+// -----
+
 // expected-error@below {{a tensor map cannot hold i2 with format = natural; it holds i8, i16, i32, i64, f16, bf16, f32, f64, 8-bit floats as bytes, and i4, f4E2M1FN, f6E2M3FN, f6E3M2FN}}
 func.func private @f(!tile.tensor_map<16xi2>)
 
 // -----
 
-// expected-error@below {{a tensor map cannot hold f16 with format = tf32}}
+// expected-error@below {{a tensor map cannot hold f16 with format = tf32; that format wants elements of f32}}
 func.func private @f(!tile.tensor_map<16xf16, format = tf32>)
 
 // -----

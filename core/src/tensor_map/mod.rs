@@ -30,6 +30,7 @@ pub use violation::{Rule, Violation};
 pub use walk::Start;
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Element format of a tensor map, by the CUDA driver's names (`CU_TENSOR_MAP_DATA_TYPE_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -135,6 +136,46 @@ pub enum Mode {
         /// How many pixels one transfer brings, and which loads take the map.
         pixels: WidePixels,
     },
+}
+
+/// In words, outermost dimension first: `a box of 16x4`.
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Mode::Tiled { box_dims } => {
+                let sizes: Vec<_> = box_dims.iter().rev().map(u32::to_string).collect();
+                write!(f, "a box of {}", sizes.join("x"))
+            }
+            Mode::Im2col {
+                lower,
+                upper,
+                channels_per_pixel,
+                pixels_per_column,
+            } => {
+                let outermost_first = |corner: &[i32]| corner.iter().rev().copied().collect::<Vec<_>>();
+                write!(
+                    f,
+                    "im2col of {pixels_per_column}x{channels_per_pixel} from {:?} to {:?}",
+                    outermost_first(lower),
+                    outermost_first(upper)
+                )
+            }
+            Mode::Im2colWide {
+                lower,
+                upper,
+                channels_per_pixel,
+                pixels,
+            } => write!(
+                f,
+                "{} of {}x{channels_per_pixel} from {lower} to {upper}",
+                match pixels {
+                    WidePixels::W(_) => "im2col_w",
+                    WidePixels::W128 => "im2col_w_128",
+                },
+                pixels.count()
+            ),
+        }
+    }
 }
 
 /// Pixels of one transfer along W, without its halos, which the instruction names.

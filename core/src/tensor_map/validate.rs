@@ -502,7 +502,10 @@ impl Candidate {
         if !bits.is_multiple_of(128) {
             let step = 128 / format.shared_bits();
             let next = u64::from(elements).div_ceil(step) * step;
-            let remedy = format!("use {next} elements; what lies outside the tensor is filled");
+            let remedy = match next <= 256 {
+                true => format!("use {next} elements; what lies outside the tensor is filled"),
+                false => format!("split it into parts of a multiple of {step} elements, 256 at most"),
+            };
             out.push(Violation::new(
                 Rule::InnerMultiple,
                 field,
@@ -536,12 +539,16 @@ impl Candidate {
     }
 
     fn check_pixels(&self, channels: u32, pixels: u32, out: &mut Vec<Violation>) {
-        for (rule, field, value, most) in [
-            (Rule::ChannelsPerPixel, "channels_per_pixel", channels, 256),
-            (Rule::PixelsPerColumn, "pixels_per_column", pixels, 1024),
+        let (fewer, shorter) = (
+            "bring the channels by several transfers",
+            "split the column into several transfers",
+        );
+        for (rule, field, value, most, remedy) in [
+            (Rule::ChannelsPerPixel, "channels_per_pixel", channels, 256, fewer),
+            (Rule::PixelsPerColumn, "pixels_per_column", pixels, 1024, shorter),
         ] {
             if !(1..=most).contains(&value) {
-                let remedy = "split the column into several transfers";
+                let remedy = if value == 0 { "use at least 1" } else { remedy };
                 out.push(Violation::new(
                     rule,
                     field,

@@ -7,6 +7,7 @@ use girih_core::tensor_map::{self as core, Candidate, Code, Mode};
 use girih_ir::{
     attr_enum,
     constraint::Constraint,
+    ext::DYNAMIC,
     kind::{AnyType, I64, I64s, Shaped},
     param_type,
     prelude::*,
@@ -127,10 +128,17 @@ param_type! {
                     return e.error(atom_error(self.swizzle(), self.atom())).report();
                 }
                 let (shape, element) = self.tile();
-                if shape.iter().any(|d| *d < 0) {
+                if shape.contains(&DYNAMIC) {
                     return e.error("the box of a tensor map has static sizes, found `?`").report();
                 }
+                if let Some(m) = self.range_error() {
+                    return e.error(m).report();
+                }
                 if self.core_format().is_none() {
+                    if let FormatOverride::F32Ftz | FormatOverride::Tf32 | FormatOverride::Tf32Ftz = self.format() {
+                        let m = format!("a tensor map cannot hold {element} with format = {}; that format wants elements of f32", self.format());
+                        return e.error(m).report();
+                    }
                     let m = format!("a tensor map cannot hold {element} with format = {}; it holds i8, i16, i32, i64, f16, bf16, f32, f64, 8-bit floats as bytes, and i4, f4E2M1FN, f6E2M3FN, f6E3M2FN", self.format());
                     return e.error(m).report();
                 }
@@ -157,6 +165,37 @@ impl TensorMapType<'_> {
             MapMode::Im2col => self.lower().len() + 2,
             MapMode::Im2colW | MapMode::Im2colW128 => usize::try_from(self.rank()).unwrap_or(0),
         }
+    }
+    /// The first number that no tensor map has room for, so that no rule can be told of it.
+    fn range_error(&self) -> Option<String> {
+        let (natural, whole) = (i64::from(u32::MAX), i64::from(i32::MIN)..=i64::from(i32::MAX));
+        let (mode, (shape, _)) = (self.mode(), self.tile());
+        let field = |i: usize| match (mode, i) {
+            (MapMode::Tile, _) => format!("box[{i}]"),
+            (_, 0) => "channels_per_pixel".to_owned(),
+            _ => "pixels_per_column".to_owned(),
+        };
+        let most = |i: usize| if mode != MapMode::Tile && i == 1 { 1024 } else { 256 };
+        if let Some((i, size)) = shape.iter().rev().enumerate().find(|(_, d)| !(0..natural).contains(*d)) {
+            return Some(format!("{} = {size}, but 1 to {} is allowed", field(i), most(i)));
+        }
+        let strides = self.element_strides();
+        if let Some((i, step)) = strides
+            .iter()
+            .rev()
+            .enumerate()
+            .find(|(_, s)| !(0..natural).contains(*s))
+        {
+            return Some(format!("element_strides[{i}] = {step}, but 1 to 8 is allowed"));
+        }
+        for (name, corner) in [("lower", self.lower()), ("upper", self.upper())] {
+            if let Some((k, at)) = corner.iter().rev().enumerate().find(|(_, v)| !whole.contains(*v)) {
+                return Some(format!(
+                    "{name}[{k}] = {at}, but a corner lies between -2^15 and 2^15 - 1"
+                ));
+            }
+        }
+        None
     }
     /// Why mode, rank, corners and box do not go together.
     fn mode_error(&self) -> Option<String> {
@@ -199,7 +238,10 @@ impl TensorMapType<'_> {
             ));
         }
         if mode != MapMode::Im2col && !(3..=5).contains(&self.rank()) {
-            return Some(format!("rank = {}, but mode {mode} needs 3 to 5", self.rank()));
+            return Some(match self.rank() {
+                0 => format!("rank is missing; mode {mode} says the rank of its tensor, such as rank = 4: 3 to 5"),
+                rank => format!("rank = {rank}, but mode {mode} needs 3 to 5"),
+            });
         }
         None
     }

@@ -147,7 +147,7 @@ pub(super) fn check(kernel: &Kernel, target: &str, values: &[Value]) -> Result<(
                     }
                     if map.rank() != form.rank || map.mode != form.mode || map.swizzle != form.swizzle {
                         report(format!(
-                            "a tensor map of {} dimensions, {:?}, swizzle {} is expected, found {} dimensions, {:?}, swizzle {}",
+                            "a tensor map of {} dimensions, {}, swizzle {} is expected, found {} dimensions, {}, swizzle {}",
                             form.rank,
                             form.mode,
                             form.swizzle.name(),

@@ -76,7 +76,10 @@ pub(super) fn errors(said: &str, ptx: &str) -> Vec<String> {
         .map(|line| located(line, ptx))
         .collect();
     if errors.is_empty() {
-        errors.push(said.trim().to_owned());
+        errors.push(match said.trim() {
+            "" => "ptxas failed and said nothing; is it NVIDIA's? `PATH --version` tells".to_owned(),
+            said => said.to_owned(),
+        });
     }
     errors
 }
@@ -192,5 +195,6 @@ mod tests {
     #[test]
     fn words_that_are_not_understood_are_still_an_error() {
         assert_eq!(errors("killed\n", PTX), ["killed"]);
+        assert!(errors("\n", PTX)[0].starts_with("ptxas failed and said nothing"));
     }
 }

@@ -101,6 +101,7 @@ impl<'d> Session<'d> {
             cluster: [1; 3],
             dynamic_shared_bytes: 0,
             params: Vec::new(),
+            mapless: Vec::new(),
         };
         let mut session = Session {
             device,
@@ -137,7 +138,8 @@ impl<'d> Session<'d> {
     pub fn run(&mut self) -> Result<()> {
         let Some(module) = self.module else { return Ok(()) };
         self.prepared.launch(self.device, module)?;
-        Ok(self.device.synchronize()?)
+        let ended = self.device.synchronize();
+        ended.map_err(|error| self.prepared.explain(error))
     }
 
     /// Seconds of each of `repetitions` launches; see [`Device::time`]. The arrays keep changing if the kernel reads what

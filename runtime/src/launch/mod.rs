@@ -12,10 +12,11 @@ pub use host::{HostValue, Session, bind, on_device};
 
 use crate::error::{Error, Result};
 use girih_core::{
-    device::{self, Device, Launch, ModuleId},
+    device::{self, Device, DeviceError, Launch, ModuleId},
     manifest::{Kernel, Param},
     tensor_map::TensorMap,
 };
+use std::collections::BTreeSet;
 
 /// Most blocks in x, y and z (CUDA C++ Programming Guide, compute capabilities).
 const GRID_LIMITS: [i64; 3] = [0x7fff_ffff, 0xffff, 0xffff];
@@ -64,6 +65,7 @@ impl<'a> Plan<'a> {
     /// Encodes the tensor maps with `encode` and lays out the parameters. A tensor with an empty dimension has no map;
     /// the kernel gets 128 zero bytes.
     pub fn encode(self, encode: impl Fn(&TensorMap) -> device::Result<[u8; 128]>) -> Result<Prepared> {
+        let mapless = self.mapless();
         let mut encoded = Vec::with_capacity(self.maps.len());
         for map in &self.maps {
             encoded.push(map.as_ref().map_or(Ok([0; 128]), &encode)?);
@@ -103,7 +105,28 @@ impl<'a> Plan<'a> {
             cluster: self.kernel.cluster,
             dynamic_shared_bytes: self.kernel.dynamic_shared_bytes,
             params,
+            mapless,
         })
+    }
+
+    /// Names of the empty arguments that the kernel wants a map of.
+    fn mapless(&self) -> Vec<String> {
+        let templates = self.kernel.tensor_maps.iter().zip(&self.maps);
+        let of_maps = templates
+            .filter(|(_, map)| map.is_none())
+            .map(|(template, _)| template.arg);
+        let is_empty = |value: &Value| match value {
+            Value::Memref(memref) => memref.shape.contains(&0),
+            Value::Map(map) => matches!(&**map, Map::Fields(None)),
+            Value::Scalar(_) => false,
+        };
+        let given = (0..self.values.len()).filter(|&arg| matches!(self.values[arg], Value::Map(_)));
+        let empty: BTreeSet<usize> = of_maps
+            .chain(given)
+            .filter(|&arg| self.values.get(arg).is_some_and(is_empty))
+            .collect();
+        let names = empty.into_iter().filter_map(|arg| self.kernel.args.get(arg));
+        names.map(|arg| arg.name().to_owned()).collect()
     }
 }
 
@@ -116,6 +139,8 @@ pub struct Prepared {
     cluster: [u32; 3],
     dynamic_shared_bytes: u32,
     params: Vec<Vec<u8>>,
+    /// Empty arguments that the kernel wants a tensor map of.
+    mapless: Vec<String>,
 }
 
 impl Prepared {
@@ -154,7 +179,20 @@ impl Prepared {
             return Ok(());
         }
         tracing::debug!(kernel = self.kernel, grid = ?self.grid, block = ?self.block, cluster = ?self.cluster, "launch");
-        Ok(device.launch(module, &self.as_launch())?)
+        device
+            .launch(module, &self.as_launch())
+            .map_err(|error| self.explain(error))
+    }
+
+    /// Names the empty arguments where a launch ends with a fault: a copy may have used the map that they have not.
+    fn explain(&self, mut error: DeviceError) -> Error {
+        let is_fault = error.message.starts_with("CUDA_ERROR_ILLEGAL");
+        for name in self.mapless.iter().filter(|_| is_fault) {
+            error.message.push_str(&format!(
+                "\n  argument {name} is empty and has no tensor map, so that no copy may use it"
+            ));
+        }
+        error.into()
     }
 
     /// Seconds of each of `repetitions` launches, `None` where the device has no clock or the grid is empty.

@@ -192,6 +192,12 @@ fn malformed(what: String) -> Fault {
 ///
 /// Errors: `IllegalInstruction`, in words.
 pub fn decode(bytes: &[u8; DESCRIPTOR_BYTES]) -> Result<TensorMap, Fault> {
+    if bytes.iter().all(|&b| b == 0) {
+        let fault = illegal("a copy by a tensor map of 128 zero bytes: an empty tensor has no map".into());
+        return Err(
+            fault.with_remedy("launch an empty grid for an empty tensor, or leave out the copies that use its map")
+        );
+    }
     if bytes[END..].iter().any(|&b| b != 0) {
         return Err(malformed("its last bytes are not zero".into()));
     }
@@ -399,5 +405,7 @@ mod tests {
         assert!(decode(&bytes).unwrap_err().detail.contains("300"));
         assert!(replace(&mut bytes, Field::GlobalStride, 4, 0).is_err());
         assert!(decode(&[0xff; DESCRIPTOR_BYTES]).is_err());
+        let none = decode(&[0; DESCRIPTOR_BYTES]).unwrap_err().detail;
+        assert!(none.contains("an empty tensor has no map"), "{none}");
     }
 }

@@ -6,6 +6,12 @@
 // CHECK: exit 1
 // RUN: girih run %s --device sim --arg A=ones:bf16[0,32] --arg n=i32:0 | FileCheck %s --check-prefix=NONE
 // NONE: the grid is empty (0x1x1), nothing was launched
+//
+// A grid that cannot be launched is where the kernel says it.
+//
+// RUN: sh -c 'girih run %s --device sim --arg A=ones:bf16[0,32] --arg n=i32:-1 2>&1; echo exit $?' | FileCheck %s --check-prefix=GRID
+// GRID: run-empty-map.mlir:[[#@LINE+10]]:3: error: kernel `k`: grid x = -1 blocks, but 0 to 2147483647 are allowed
+// GRID: exit 1
 !A = memref<?x32xbf16, strided<[32, 1]>, #tile.global>
 !map = !tile.tensor_map<8x32xbf16, swizzle = 64>
 !box = memref<8x32xbf16, #tile.shared<swizzle = 64>>

@@ -32,7 +32,10 @@ use girih_runtime::{
 use girih_sim::profile::{self, Profile};
 use progress::Display;
 use reference::Reference;
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -111,6 +114,7 @@ pub fn run(input: Input<'_>, options: &Options) -> Result<Ran> {
         Input::Ptx(content, name, manifest) => (from_ptx(content, name, manifest, &options.reference)?, None),
         Input::Mlir(source, name) => {
             let unit = Unit::parse(&context, source, name)?;
+            ran.grids = reference::grid_places(unit.module());
             let start = Instant::now();
             let (reference, said) = girih_ir::module::collect_diagnostics(&context, || {
                 Reference::choose(unit.module(), &options.reference, options.kernel.as_deref())
@@ -155,6 +159,8 @@ struct Messages {
     messages: Vec<Message>,
     stages: Vec<Stage>,
     ptx_file: Option<String>,
+    /// Where each kernel says what its grid is.
+    grids: BTreeMap<String, (String, u32, u32)>,
 }
 
 impl Messages {
@@ -261,7 +267,19 @@ fn launch(
     let failure = match (outcome, failed) {
         (Ok(outcome), None) => Ok(outcome),
         (_, Some(failure)) => Err(failure),
-        (Err(error), None) => Err(Failure::from(error).in_ptx(ran.ptx_file.as_deref())),
+        (Err(error), None) => {
+            let grid = match &error {
+                girih_runtime::Error::Launch { kernel, message } if message.starts_with("grid ") => {
+                    ran.grids.get(kernel)
+                }
+                _ => None,
+            };
+            let mut failure = Failure::from(error).in_ptx(ran.ptx_file.as_deref());
+            if let (Some(place), [message]) = (grid, &mut failure.messages[..]) {
+                message.place = Some(place.clone());
+            }
+            Err(failure)
+        }
     };
     let outcome = match failure {
         Ok(outcome) => outcome,

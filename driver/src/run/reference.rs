@@ -14,6 +14,7 @@ use girih_core::{
     dtype::DType,
     manifest::{Arg, Kernel},
 };
+use girih_ir::ext::OpExt;
 use girih_runtime::{
     array::{Array, Layout},
     check::{Measure, compare},
@@ -22,6 +23,7 @@ use girih_runtime::{
     spec::Spec,
 };
 use melior::ir::{BlockLike, OperationRef, RegionLike, operation::OperationLike};
+use std::collections::BTreeMap;
 
 /// Most multiply-adds that a reference may take.
 pub const MULTIPLY_ADDS: u128 = 1 << 31;
@@ -352,6 +354,16 @@ fn only_kernel(module: OperationRef<'_, '_>) -> Option<String> {
         (Some((name, _)), None) => Some(name),
         _ => None,
     }
+}
+
+/// Where each kernel says what its grid is.
+pub(super) fn grid_places(module: OperationRef<'_, '_>) -> BTreeMap<String, (String, u32, u32)> {
+    let kernels = symbols(module).filter(|(_, op)| is(*op, "tile.kernel"));
+    let places = kernels.filter_map(|(name, kernel)| {
+        let grid = kernel.nested_ops().into_iter().find(|op| is(*op, "tile.grid"))?;
+        Some((name, girih_ir::module::place_of(grid.location().to_raw())?))
+    });
+    places.collect()
 }
 
 fn is(op: OperationRef<'_, '_>, name: &str) -> bool {

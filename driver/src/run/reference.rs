@@ -22,7 +22,7 @@ use girih_runtime::{
     run::{Checked, Named},
     spec::Spec,
 };
-use melior::ir::{BlockLike, OperationRef, RegionLike, operation::OperationLike};
+use melior::ir::{BlockLike, OperationRef, RegionLike, ValueLike, operation::OperationLike, r#type::MemRefType};
 use std::collections::BTreeMap;
 
 /// Most multiply-adds that a reference may take.
@@ -46,6 +46,8 @@ pub(super) struct Reference {
     by_default: bool,
     annotation: Annotation,
     work: Work,
+    /// Whose types promise that elements follow each other in memory, argument by argument.
+    contiguous: Vec<bool>,
     function: jit::Function,
 }
 
@@ -88,6 +90,7 @@ impl Reference {
             by_default,
             annotation: source.map(Annotation::of).unwrap_or_default(),
             work: source.map(Work::of).unwrap_or_default(),
+            contiguous: source.map(contiguous).unwrap_or_default(),
             function,
         }))
     }
@@ -188,8 +191,10 @@ impl Reference {
     }
 
     /// The values of all arguments after a call. A reference that faults is an error like any other.
-    fn call(&self, values: &[HostValue]) -> Result<Vec<HostValue>> {
-        let mut values = values.iter().map(without_offset).collect::<Result<Vec<_>>>()?;
+    fn call(&self, arguments: &[HostValue]) -> Result<Vec<HostValue>> {
+        let is_contiguous = |i| self.contiguous.get(i).copied().unwrap_or(false);
+        let seen = |(i, value)| as_seen(value, is_contiguous(i));
+        let mut values = arguments.iter().enumerate().map(seen).collect::<Result<Vec<_>>>()?;
         let bytes = isolate::in_child(|| {
             let mut own = values.clone();
             self.call_here(&mut own).map_err(|failure| failure.to_string())?;
@@ -218,6 +223,15 @@ impl Reference {
             };
             array.copy_from_slice(own);
             rest = more;
+        }
+        // What was made contiguous goes back to where it lies.
+        for (i, value) in values.iter_mut().enumerate().filter(|(i, _)| is_contiguous(*i)) {
+            if let (HostValue::Array(packed), Ok(HostValue::Array(mut array))) =
+                (&*value, as_seen(&arguments[i], false))
+            {
+                array.set_packed_bytes(&packed.to_packed_bytes());
+                *value = HostValue::Array(array);
+            }
         }
         Ok(values)
     }
@@ -297,13 +311,28 @@ fn is_type_of(from: DType, to: DType) -> bool {
     plain(from) == plain(to)
 }
 
-/// The reference sees the first element at the start of the memory.
-fn without_offset(value: &HostValue) -> Result<HostValue> {
+/// Whether the type of each argument is a memref without strides, whose elements follow each other.
+fn contiguous(function: OperationRef<'_, '_>) -> Vec<bool> {
+    let body = function.regions().next().and_then(|region| region.first_block());
+    let Some(body) = body else { return vec![] };
+    let types = (0..body.argument_count())
+        .filter_map(|i| body.argument(i).ok())
+        .map(|v| v.r#type());
+    types
+        .map(|t| MemRefType::try_from(t).is_ok_and(|t| t.affine_map().is_identity()))
+        .collect()
+}
+
+/// What the reference sees: the first element is at the start of the memory, and where its type says so there are no gaps.
+fn as_seen(value: &HostValue, is_contiguous: bool) -> Result<HostValue> {
     let HostValue::Array(array) = value else {
         return Ok(value.clone());
     };
-    Layout::new(array.shape(), array.layout().strides(), 0)
-        .ok()
+    let layout = match is_contiguous {
+        true => Layout::row_major(array.shape()),
+        false => Layout::new(array.shape(), array.layout().strides(), 0).ok(),
+    };
+    layout
         .and_then(|layout| array.with_layout(layout, 0))
         .map(HostValue::Array)
         .ok_or_else(|| Failure::new("an argument does not fit in memory a second time, for the reference"))

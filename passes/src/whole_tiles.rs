@@ -1,5 +1,6 @@
 //! Ops on whole tiles belong to all threads of the block: none stands where only some threads come by, and none takes a number
-//! that differs between threads. None gives a tile that is too large for these threads. What is not known to differ, such as a loaded number, is taken to be the same in all of them.
+//! that differs between threads. None gives a tile that is too large for these threads. What is not known to differ, such as a
+//! loaded number, is taken to be the same in all of them.
 use crate::shared_uses::line;
 use girih_dialects::tile::{
     layouts::layout_of,

@@ -50,7 +50,7 @@ pub fn check(kernel: Kernel<'_, '_>) -> Res {
         }
         remote_element(op, &mut errors);
         let on_host = matches!(enclosing::<Kernel>(op), Some((_, 0)));
-        if let Some(why) = vector(op).filter(|_| !on_host) {
+        if let Some(why) = vector(op).filter(|_| !on_host && no_way_down(op).is_none()) {
             errors.op(&op, why);
         }
         if let Some(remedy) = no_way_down(op).filter(|_| !on_host) {
@@ -233,9 +233,9 @@ fn no_way_down(op: OperationRef<'_, '_>) -> Option<&'static str> {
             "is not lowered in kernels; load and store a tile with tile.load and tile.store, which choose vectors by themselves, or \
              single elements with memref.load and memref.store",
         ),
-        "vector.reduction" | "vector.multi_reduction" | "vector.contract" => Some(
-            "is not lowered in kernels; reduce a tile with tile.reduce, or take elements with vector.extract and add them",
-        ),
+        "vector.reduction" | "vector.multi_reduction" | "vector.contract" => {
+            Some("is not lowered in kernels; reduce a tile with tile.reduce, or combine the numbers that it is made of")
+        }
         "vector.print" => Some("is not lowered in kernels; write tile.print \"x = {}\", %x : f32"),
         "memref.cast" => {
             Some("is not lowered in kernels; use the memref that it casts, whose type every op takes as it is")

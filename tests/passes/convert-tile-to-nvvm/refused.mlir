@@ -151,7 +151,7 @@ tile.kernel @memory(%A: !G, %C: !G) threads(32) launch {
   %c0 = arith.constant 0 : index
   // expected-error @+1 {{is not lowered in kernels; load and store a tile with tile.load and tile.store}}
   %v = vector.load %A[%c0, %c0] : !G, vector<4xf32>
-  // expected-error @+1 {{is not lowered in kernels; reduce a tile with tile.reduce, or take elements with vector.extract}}
+  // expected-error @+1 {{is not lowered in kernels; reduce a tile with tile.reduce, or combine the numbers}}
   %s = vector.reduction <add>, %v : vector<4xf32> into f32
   // expected-error @+1 {{is not lowered in kernels; write tile.print "x = {}", %x : f32}}
   vector.print %s : f32

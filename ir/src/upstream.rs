@@ -71,6 +71,7 @@ pub fn register_minimal_passes() {
         mlirRegisterLinalgLinalgGeneralizeNamedOpsPass();
         mlirRegisterLLVMDIScopeForLLVMFuncOpPass();
         mlirRegisterMathMathExpandOpsPass();
+        mlirRegisterMathMathExtendToSupportedTypes();
         mlirRegisterMemRefExpandOpsPass();
         mlirRegisterMemRefExpandReallocPass();
         mlirRegisterMemRefExpandStridedMetadataPass();

@@ -19,16 +19,18 @@ const BUFFERIZE: &str = "one-shot-bufferize{bufferize-function-boundaries=true}"
 const DEALLOCATE: &str = "expand-realloc,canonicalize,ownership-based-buffer-deallocation,canonicalize,\
      buffer-deallocation-simplification,bufferization-lower-deallocations";
 
-/// Loops over scalars, with no arithmetic on formats that the CPU has not.
+/// Loops over scalars, with no arithmetic on formats that the CPU has not: functions such as `math.expm1` would be made of
+/// several operations of the narrow format otherwise, each of which rounds.
 const LOOPS: &str = "func.func(convert-linalg-to-loops,scf-forall-to-for),lower-affine,\
+     func.func(math-extend-to-supported-types),\
      arith-emulate-unsupported-floats{source-types=f16,bf16,f8E4M3FN,f8E5M2 target-type=f32}";
 
 /// After [`rounds_each`].
 const CLEAN: &str = "canonicalize,cse";
 
-/// The rest of the way.
+/// The rest of the way. The C library's functions go first: LLVM's would make `expm1` of `exp` and a difference.
 const LLVM: &str = "convert-vector-to-scf,convert-scf-to-cf,memref-expand,expand-strided-metadata,lower-affine,\
-     arith-expand{include-bf16=true},convert-math-to-llvm,convert-math-to-libm,convert-vector-to-llvm,\
+     arith-expand{include-bf16=true},convert-math-to-libm,convert-math-to-llvm,convert-vector-to-llvm,\
      convert-index-to-llvm,finalize-memref-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,\
      reconcile-unrealized-casts";
 

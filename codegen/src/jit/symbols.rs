@@ -7,7 +7,7 @@ use std::ffi::c_void;
 
 /// Makes every function here known to an engine, before anything is looked up in it.
 pub(super) fn register(engine: MlirExecutionEngine) {
-    let symbols: [(&str, *mut c_void); 9] = [
+    let symbols: [(&str, *mut c_void); 11] = [
         (formats::TO_E4M3, to_e4m3 as *mut c_void),
         (formats::TO_E5M2, to_e5m2 as *mut c_void),
         (formats::TO_BF16, to_bf16 as *mut c_void),
@@ -15,6 +15,8 @@ pub(super) fn register(engine: MlirExecutionEngine) {
         ("__extendhfsf2", extend_half as *mut c_void),
         ("__truncsfhf2", half_from_f32 as *mut c_void),
         ("__truncdfhf2", half_from_f64 as *mut c_void),
+        ("rsqrt", reciprocal_root as *mut c_void),
+        ("rsqrtf", reciprocal_root_f32 as *mut c_void),
         ("memrefCopy", copy_memref as *mut c_void),
         ("abort", assertion_failed as *mut c_void),
     ];
@@ -63,6 +65,15 @@ extern "C" fn half_from_f32(value: f32) -> f32 {
 
 extern "C" fn half_from_f64(value: f64) -> f32 {
     f32::from_bits(encode(FloatFormat::F16, value))
+}
+
+/// `math.rsqrt`, which C has from C23 on only.
+extern "C" fn reciprocal_root(value: f64) -> f64 {
+    1.0 / value.sqrt()
+}
+
+extern "C" fn reciprocal_root_f32(value: f32) -> f32 {
+    reciprocal_root(f64::from(value)) as f32
 }
 
 /// MLIR's descriptor of a memref of any rank.

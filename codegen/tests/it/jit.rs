@@ -359,6 +359,52 @@ fn copies_between_layouts_and_mathematics() {
 }
 
 #[test]
+fn functions_of_narrow_formats_round_once() {
+    type Of = fn(f64) -> f64;
+    let functions: [(&str, Of); 6] = [
+        ("expm1", f64::exp_m1),
+        ("log1p", f64::ln_1p),
+        ("exp2", f64::exp2),
+        ("sinh", f64::sinh),
+        ("rsqrt", |x| 1.0 / x.sqrt()),
+        ("erf", |x| {
+            2.0 / std::f64::consts::PI.sqrt() * (x - x.powi(3) / 3.0 + x.powi(5) / 10.0 - x.powi(7) / 42.0)
+        }),
+    ];
+    // Half a unit in the last place, and what f32's own functions are off.
+    let formats = [
+        (DType::Bf16, "bf16", 8),
+        (DType::F16, "f16", 11),
+        (DType::F32, "f32", 22),
+    ];
+    for ((name, exact), (dtype, mlir, bits)) in functions.into_iter().flat_map(|f| formats.map(|format| (f, format))) {
+        let source = format!(
+            "func.func @f(%x: memref<4x{mlir}>) {{
+               linalg.generic {{indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = [\"parallel\"]}}
+                   outs(%x : memref<4x{mlir}>) {{
+               ^bb0(%in: {mlir}):
+                 %out = math.{name} %in : {mlir}
+                 linalg.yield %out : {mlir}
+               }}
+               return
+             }}"
+        );
+        let points = [0.0078125, 0.03125, 0.0625, 0.125];
+        let mut x = bytes(dtype, points);
+        let mut args = [Arg::Array(Array::row_major(&mut x, dtype, &[4]).unwrap())];
+        compile(&source, "f").unwrap().call(&mut args).unwrap();
+        for (point, found) in points.into_iter().zip(values(dtype, &x)) {
+            let want = exact(point);
+            let off = (found - want).abs() / want.abs();
+            assert!(
+                off <= 1.001 * 0.5f64.powi(bits),
+                "{name} of {point} in {mlir}: {found}, not {want}"
+            );
+        }
+    }
+}
+
+#[test]
 fn buffers_that_the_program_frees_itself() {
     let source = "
       func.func @f(%x: memref<?xf32>) {

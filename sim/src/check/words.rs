@@ -196,7 +196,9 @@ impl State {
             _ => {
                 let (a, b) = (conflict.new.track, old.track);
                 if a == b {
-                    format!("put bar.warp.sync {between}, or let one lane do it")
+                    format!(
+                        "put bar.warp.sync {between}, bar.sync where other warps take part too, or let one lane do it"
+                    )
                 } else if a.block == b.block {
                     format!("put bar.sync, or an mbarrier that one side arrives at and the other waits for, {between}")
                 } else if self.setup.cluster_of(a.block) == self.setup.cluster_of(b.block) {

@@ -24,11 +24,16 @@ use std::{
 
 const HELP: &str = "\
 SPEC:
-  randn:bf16[512,256]   normal; also uniform, zeros, ones, iota, full(3.5), poison
+  randn:bf16[512,256]   normal, mean 0, deviation 1; randn(mean=1,std=0.5)
+  uniform:f32[8]        in [-1, 1), integers in [-8, 8); uniform(low=0,high=1)
+  iota:i32[8]           0, 1, 2, ...; zeros, ones and full(3.5) are one value everywhere
+  poison:f32[8]         for outputs, so that what is not written shows: NaN in every float,
+                        bytes 0xee in every integer; empty is the same
   randn(seed=3):f32[8]  own seed;  randn:bf16[512,256;pitch=264,offset=16] padded rows, moved start
   file.npy              an array in a file
   i32:42                a number
   randn:f32[8,40]{\"fill\":\"nan\"}  an array, and fields of the tensor map made of it; {map.json} reads them from a file
+  types                 i1, i8, i16, i32, i64, f16, bf16, f32, tf32, f64, e4m3, e5m2
 
 A reference is a func.func in the same file that takes the kernel's arguments and overwrites what the kernel
 overwrites. The attribute girih.measure = \"product\" holds errors against |A||B| instead of |AB|.

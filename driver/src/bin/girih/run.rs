@@ -32,14 +32,16 @@ SPEC:
   randn(seed=3):f32[8]  own seed;  randn:bf16[512,256;pitch=264,offset=16] padded rows, moved start
   file.npy              an array in a file
   i32:42                a number
-  randn:f32[8,40]{\"fill\":\"nan\"}  an array, and fields of the tensor map made of it; {map.json} reads them from a file
+  randn:f32[8,40]{\"fill\":\"nan\"}  an array, and fields of the tensor map made of it;
+                        {map.json} reads them from a file
   types                 i1, i8, i16, i32, i64, f16, bf16, f32, tf32, f64, e4m3, e5m2
 
-A reference is a func.func in the same file that takes the kernel's arguments and overwrites what the kernel
-overwrites. The attribute girih.measure = \"product\" holds errors against |A||B| instead of |AB|.
+A reference is a func.func in the same file that takes the kernel's arguments and overwrites what
+the kernel overwrites. The attribute girih.measure = \"product\" holds errors against |A||B| instead
+of |AB|. What counts as right, and the tolerance of each type: docs/checking.md.
 
-Exit codes: 0 right, 1 wrong result, finding or diagnostic, 2 usage: options, names, and values that the kernel does not
-take.";
+Exit codes: 0 right, 1 wrong result, finding or diagnostic, 2 usage: options, names, and values
+that the kernel does not take.";
 
 /// Options of `girih run`.
 #[derive(ClapArgs)]

@@ -9,7 +9,7 @@ use girih_dialects::tile::{
     verify::element_bits,
 };
 use girih_ir::{ext::BlockExt, op::Trait, prelude::*};
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::ControlFlow};
 
 type V<'c> = Value<'c, 'c>;
 
@@ -131,18 +131,34 @@ fn divergence<'c>(op: OperationRef<'c, 'c>) -> Option<(OperationRef<'c, 'c>, V<'
 
 /// A value with the op that makes it differ between threads.
 fn with_source<'c>(v: V<'c>) -> Option<(V<'c>, OperationRef<'c, 'c>)> {
-    source(v, &mut BTreeSet::new()).map(|op| (v, op))
+    source(v).map(|op| (v, op))
 }
 
-fn source<'c>(v: V<'c>, seen: &mut BTreeSet<usize>) -> Option<OperationRef<'c, 'c>> {
-    if v.r#type().is_ranked_tensor_type() || !seen.insert(v.to_raw().ptr as usize) {
-        return None;
+/// The first op found that makes a value differ between threads. Long chains of ops are walked without recursion.
+fn source<'c>(v: V<'c>) -> Option<OperationRef<'c, 'c>> {
+    let (mut open, mut seen) = (vec![v], BTreeSet::new());
+    while let Some(v) = open.pop() {
+        if v.r#type().is_ranked_tensor_type() || !seen.insert(v.to_raw().ptr as usize) {
+            continue;
+        }
+        let from = match v.defining_op() {
+            Some(op) => match of_result(op, v) {
+                ControlFlow::Break(differs) => return Some(differs),
+                ControlFlow::Continue(from) => from,
+            },
+            None => of_argument(v),
+        };
+        open.extend(from.into_iter().rev());
     }
-    if let Some(op) = v.defining_op() {
-        return of_result(op, v, seen);
-    }
-    let (owner, number) = v.argument_of()?;
-    let from: Vec<V<'c>> = match owner.full_name() {
+    None
+}
+
+/// What the argument of a block is made of.
+fn of_argument<'c>(v: V<'c>) -> Vec<V<'c>> {
+    let Some((owner, number)) = v.argument_of() else {
+        return vec![];
+    };
+    match owner.full_name() {
         "scf.for" if number == 0 => conditions(owner),
         "scf.for" => carried(owner, number - 1),
         "scf.while" => {
@@ -157,12 +173,14 @@ fn source<'c>(v: V<'c>, seen: &mut BTreeSet<usize>) -> Option<OperationRef<'c, '
             }
         }
         _ => vec![],
-    };
-    from.into_iter().find_map(|v| source(v, seen))
+    }
 }
 
-fn of_result<'c>(op: OperationRef<'c, 'c>, v: V<'c>, seen: &mut BTreeSet<usize>) -> Option<OperationRef<'c, 'c>> {
-    let number = op.result_values().iter().position(|r| *r == v)?;
+/// What the result of an op is made of, or the op if it is what differs.
+fn of_result<'c>(op: OperationRef<'c, 'c>, v: V<'c>) -> ControlFlow<OperationRef<'c, 'c>, Vec<V<'c>>> {
+    let Some(number) = op.result_values().iter().position(|r| *r == v) else {
+        return ControlFlow::Continue(vec![]);
+    };
     let differs = [
         "memref.atomic_rmw",
         "nvvm.read.ptx.sreg.tid.x",
@@ -173,7 +191,7 @@ fn of_result<'c>(op: OperationRef<'c, 'c>, v: V<'c>, seen: &mut BTreeSet<usize>)
         "gpu.lane_id",
     ];
     if has_mark(op, VARIES) || differs.contains(&op.full_name()) {
-        return Some(op);
+        return ControlFlow::Break(op);
     }
     let mut from = match op.full_name() {
         "scf.for" => [conditions(op), carried(op, number)].concat(),
@@ -186,7 +204,7 @@ fn of_result<'c>(op: OperationRef<'c, 'c>, v: V<'c>, seen: &mut BTreeSet<usize>)
         _ => op.operand_values(),
     };
     from.extend(conditions(op));
-    from.into_iter().find_map(|v| source(v, seen))
+    ControlFlow::Continue(from)
 }
 
 /// What a loop carries at a place: what it starts with, and what each pass leaves.

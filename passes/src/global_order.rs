@@ -33,7 +33,7 @@ pub fn in_thread_order(a: &Use<'_>, b: &Use<'_>) -> bool {
         let ((x, c), (y, d)) = (offset(*x), offset(*y));
         x == y && x.is_none_or(is_fixed) && (c.saturating_add(*m) <= d || d.saturating_add(*n) <= c)
     });
-    lie_apart || (at == bt && is_divided_alike(a, b) && at.iter().zip(&ae).all(|(v, n)| goes_by(*v, *n)))
+    lie_apart || (at == bt && is_divided_alike(a, b) && at.iter().zip(&ae).all(|(v, n)| goes_by(*v, *n, DEEPEST)))
 }
 
 /// Whether both move a tile of one type, each of whose elements one thread alone reaches.
@@ -54,30 +54,37 @@ fn extents(u: &Use<'_>, rank: usize) -> Vec<i64> {
 }
 
 /// An index as a value and a constant.
-fn offset(v: V<'_>) -> (Option<V<'_>>, i64) {
-    if let Some(c) = v.constant_int() {
-        return (None, c);
-    }
-    let sum = v.defining_op().filter(|op| op.full_name() == "arith.addi");
-    match sum.map(|op| op.operand_values()).as_deref() {
-        Some([x, c]) | Some([c, x]) if c.constant_int().is_some() => {
-            let (base, inner) = offset(*x);
-            (base, inner.saturating_add(c.constant_int().unwrap_or(0)))
+fn offset(mut v: V<'_>) -> (Option<V<'_>>, i64) {
+    let mut all = 0i64;
+    loop {
+        if let Some(c) = v.constant_int() {
+            return (None, all.saturating_add(c));
         }
-        _ => (Some(v), 0),
+        let sum = v.defining_op().filter(|op| op.full_name() == "arith.addi");
+        match sum.map(|op| op.operand_values()).as_deref() {
+            Some([x, c]) | Some([c, x]) if c.constant_int().is_some() => {
+                all = all.saturating_add(c.constant_int().unwrap_or(0));
+                v = *x;
+            }
+            _ => return (Some(v), all),
+        }
     }
 }
 
+/// How many ops deep an index is looked into: a value is visited once for each way to it.
+const DEEPEST: u32 = 8;
+
 /// Whether an index changes by multiples of `extent` alone: two passes that come by have the same tile or tiles that lie apart.
-fn goes_by(v: V<'_>, extent: i64) -> bool {
-    if is_fixed(v) || is_multiple(v, extent) {
+fn goes_by(v: V<'_>, extent: i64, deep: u32) -> bool {
+    if is_fixed(v) || is_multiple(v, extent, deep) {
         return true;
     }
+    let Some(deep) = deep.checked_sub(1) else { return false };
     let Some(op) = v.defining_op() else {
         return match v.argument_of() {
             Some((owner, 0)) if owner.full_name() == "scf.for" => {
                 let bounds = owner.operand_values();
-                goes_by(bounds[0], extent) && is_multiple(bounds[2], extent)
+                goes_by(bounds[0], extent, deep) && is_multiple(bounds[2], extent, deep)
             }
             _ => false,
         };
@@ -85,27 +92,28 @@ fn goes_by(v: V<'_>, extent: i64) -> bool {
     let operands = op.operand_values();
     match op.full_name() {
         "arith.addi" | "arith.subi" | "arith.index_cast" | "arith.index_castui" => {
-            operands.iter().all(|v| goes_by(*v, extent))
+            operands.iter().all(|v| goes_by(*v, extent, deep))
         }
         _ => false,
     }
 }
 
 /// Whether an index is a multiple of `extent`, as far as constants say.
-fn is_multiple(v: V<'_>, extent: i64) -> bool {
+fn is_multiple(v: V<'_>, extent: i64, deep: u32) -> bool {
     if let Some(c) = v.constant_int() {
         return extent != 0 && c % extent == 0;
     }
+    let Some(deep) = deep.checked_sub(1) else { return false };
     if let Some((owner, 0)) = v.argument_of().filter(|(owner, _)| owner.full_name() == "scf.for") {
         let bounds = owner.operand_values();
-        return is_multiple(bounds[0], extent) && is_multiple(bounds[2], extent);
+        return is_multiple(bounds[0], extent, deep) && is_multiple(bounds[2], extent, deep);
     }
     let Some(op) = v.defining_op() else { return false };
     let operands = op.operand_values();
     match op.full_name() {
-        "arith.addi" | "arith.subi" => operands.iter().all(|v| is_multiple(*v, extent)),
-        "arith.muli" => operands.iter().any(|v| is_multiple(*v, extent)),
-        "arith.index_cast" | "arith.index_castui" => operands.iter().all(|v| is_multiple(*v, extent)),
+        "arith.addi" | "arith.subi" => operands.iter().all(|v| is_multiple(*v, extent, deep)),
+        "arith.muli" => operands.iter().any(|v| is_multiple(*v, extent, deep)),
+        "arith.index_cast" | "arith.index_castui" => operands.iter().all(|v| is_multiple(*v, extent, deep)),
         "arith.shli" => {
             let by = operands
                 .get(1)

@@ -1,4 +1,4 @@
-//! [`op!`], and the small macros that it expands through.
+//! [`op!`](crate::op!), and the small macros that it expands through.
 
 /// Declares an op. Every section but the name is optional, in this order:
 ///

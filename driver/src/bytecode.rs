@@ -1,7 +1,7 @@
 //! MLIR bytecode is read in a process of its own first: its reader believes the counts that stand in it, and a corrupt one
 //! asks for any amount of memory, which ends the process.
 //!
-//! That process is the same program, started once more with [`FLAG`]. A copy of the running one would have the locks that its
+//! That process is the same program, started once more with `FLAG`. A copy of the running one would have the locks that its
 //! other threads hold, and wait for them for ever. Where that cannot be had, because the program does not [`answer`] the flag
 //! or the system starts no process, bytecode is read without the check.
 use crate::{

@@ -23,7 +23,7 @@
 //! | [`explicit`] | PTX from anywhere, with its launch given on the command line |
 //! | [`finding`] | what the simulator's checks found, as messages |
 //! | [`failure`] | why nothing came of it |
-//! | [`file`] | reading input, and writing output as a whole or not at all |
+//! | [`mod@file`] | reading input, and writing output as a whole or not at all |
 pub mod annotation;
 pub mod bytecode;
 pub mod compile;

@@ -7,7 +7,7 @@
 //! | [`run`] | one run from the command line |
 //! | [`check`] | whether a result is right |
 //! | [`explicit`] | the launch of PTX that has no manifest |
-//! | [`file`] | reading a program, and no more than one can have |
+//! | [`mod@file`] | reading a program, and no more than one can have |
 //! | [`capi`] | the C library, `include/girih_runtime.h` |
 //! | [`cuda`] | the CUDA driver as a device |
 //! | [`program`] | PTX with its launch manifest |

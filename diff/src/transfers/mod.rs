@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`draw`] | the case of a number: instruction, map, coordinates, data |
 //! | [`form`] | the kernel of an instruction |
-//! | [`bench`] | runs a case on a device |
+//! | [`mod@bench`] | runs a case on a device |
 //! | [`expected`] | what a case does by the formulas of [`girih_sim::tma::formula`] |
 //! | [`shrink`] | the smallest case that still differs |
 pub mod bench;

@@ -91,7 +91,7 @@ pub struct Model {
     pub fraction_bits: i16,
     /// Rounding of the sum.
     pub round: Round,
-    /// Whether the steps start at zero and take the columns of A by [`detached_order`].
+    /// Whether the steps start at zero and take the columns of A by `detached_order`.
     pub detached: bool,
 }
 

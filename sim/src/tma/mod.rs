@@ -7,7 +7,7 @@
 //! | [`geometry`] | which bytes of the tensor meet which bytes of the shared image: boxes, convolution walks, gathers |
 //! | [`image`] | where one row of the image lies in shared memory: swizzle on absolute addresses, padded sub-byte formats |
 //! | [`copy`] | loads, stores and reductions over [`Bytes`](crate::memory::Bytes), with transaction bytes and faults |
-//! | [`reduce`] | the eight reductions with their special values |
+//! | [`mod@reduce`] | the eight reductions with their special values |
 //! | [`descriptor`] | the simulator's own 128 bytes of a tensor map, and `tensormap.replace` on them |
 //! | [`formula`] | every mode once more, element by element, for tests and for comparisons of devices |
 //! | [`flat`] | a flat piece of memory, for replays and tests |

@@ -59,8 +59,8 @@ EPS = 1e-5
 def specialise(name, text, rows, columns, threads, cluster, resident=None):
     """An example's text with another tile: its own is 1 x 8192 with 256 threads, unless it says otherwise."""
     text = text.replace("threads(256)", f"threads({threads})").replace("cluster(1, 1, 1)", f"cluster({cluster}, 1, 1)")
-    if resident:
-        text = text.replace("1, 1) launch", f"1, 1) attributes {{min_blocks = {resident} : i64}} launch")
+    blocks = f" attributes {{min_blocks = {resident} : i64}}" if resident else ""
+    text = re.sub(r"1, 1\)( attributes \{min_blocks = \d+ : i64\})? launch", f"1, 1){blocks} launch", text)
     if name == "transpose":
         text = text.replace("%tile_rows = arith.constant 64", f"%tile_rows = arith.constant {rows}")
         text = text.replace("%tile_columns = arith.constant 64", f"%tile_columns = arith.constant {columns}")

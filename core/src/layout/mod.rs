@@ -66,9 +66,9 @@
 //! | make a layout | [`Blocked`], [`Named`] and the fragments of `construct`, [`shared_offsets`], [`LinearLayout::from_bases`] |
 //! | let warps multiply | [`MmaTile`], [`mma_operand`] |
 //! | combine | [`then`](LinearLayout::then), [`product`](LinearLayout::product), [`divide`](LinearLayout::divide), [`invert`](LinearLayout::invert), [`sliced`](LinearLayout::sliced) |
-//! | change a tile's layout | [`conversion`]: how far data moves; [`exchange`]: in which order through shared memory |
+//! | change a tile's layout | [`conversion`]: how far data moves; [`exchange()`]: in which order through shared memory |
 //! | count conflicts | [`shared_bank_count`], [`SharedTile::bank_count`], [`access_cost`] |
-//! | choose a swizzle | [`best_swizzle`] among the hardware's, [`exchange`] among all, [`placements`] for observed accesses |
+//! | choose a swizzle | [`best_swizzle`] among the hardware's, [`exchange()`] among all, [`placements`] for observed accesses |
 //! | leave powers of two | [`Repeated`], [`Padded`], [`SharedTile`] |
 //! | look at it | [`draw`], which `girih layout` prints |
 //!

@@ -274,7 +274,10 @@ fn registers<'c>(e: &Emit<'c, '_>, family: Family, numbers: &[V<'c>]) -> Vec<V<'
 }
 
 /// One instruction, whose sums are columns `column` and `column + 1` of `rows`.
-#[allow(clippy::too_many_arguments)]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "the operands of one instruction, and where its sums lie"
+)]
 fn instruction<'c>(
     e: &Emit<'c, '_>,
     family: Family,

@@ -109,7 +109,7 @@ fn places<'c>(copy: CpAsync<'c, 'c>, errors: &mut Errors) {
         errors.op(&op, m);
     }
     // A branch that asks at run time is not taken where the places do not fit, whatever is known of them.
-    if op.parent().is_some_and(|parent| parent.full_name() == "scf.if") {
+    if std::iter::successors(op.parent(), |outer| outer.parent()).any(|outer| outer.full_name() == "scf.if") {
         return;
     }
     let ends = [

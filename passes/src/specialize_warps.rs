@@ -32,13 +32,13 @@
 //! pass to pass, it does not have.
 //!
 //! Registers go from the producer to the consumers. A thread of the producer has 40 beside up to 256 that consume, else 24;
-//! where its threads copy themselves 72 and 40. The consumers share what is left of what the launch gives all, in steps of 8,
+//! where its threads copy themselves 88 and 40. The consumers share what is left of what the launch gives all, in steps of 8,
 //! up to 240 each:
 //!
 //! | threads that consume | one thread copies | threads copy |
 //! |---|---|---|
-//! | 128 | 240 and 40 | 240 and 72 |
-//! | 256 | 232 and 40 | 216 and 72 |
+//! | 128 | 240 and 40 | 240 and 88 |
+//! | 256 | 232 and 40 | 208 and 88 |
 //! | 384 | 160 and 24 | 152 and 40 |
 //! | 512 | 112 and 24 | 104 and 40 |
 //!

@@ -5,7 +5,10 @@
 //! ... in a loop over i by 64        and tiles of 64 rows: other passes, other elements
 //! store C[i, 0], load C[i, 64]      tiles of 64 columns lie apart, if no loop changes i
 //! ```
-use crate::{insert_sync::is_fixed, shared_uses::Use};
+use crate::{
+    insert_sync::{DEEPEST, is_fixed},
+    shared_uses::Use,
+};
 use girih_dialects::tile::distribution::Distribution;
 use girih_ir::prelude::*;
 
@@ -70,9 +73,6 @@ fn offset(mut v: V<'_>) -> (Option<V<'_>>, i64) {
         }
     }
 }
-
-/// How many ops deep an index is looked into: a value is visited once for each way to it.
-const DEEPEST: u32 = 8;
 
 /// Whether an index changes by multiples of `extent` alone: two passes that come by have the same tile or tiles that lie apart.
 fn goes_by(v: V<'_>, extent: i64, deep: u32) -> bool {

@@ -47,6 +47,7 @@
 use crate::{
     global_order::in_thread_order,
     shared_uses::{Pending, Use, Uses, Walk, Way, line},
+    uniform::search,
 };
 use girih_dialects::tile::{
     distribution::Distribution,
@@ -263,17 +264,24 @@ fn place_before<'c>(later: &Use<'c>, earlier: &Use<'c>) -> Option<OperationRef<'
 }
 
 /// Whether a value is the same in all threads of the block.
-fn is_uniform(v: V<'_>) -> bool {
-    let Some(op) = v.defining_op() else {
-        return match v.argument_of() {
-            Some((owner, _)) if owner.is::<Kernel>() => true,
+fn is_uniform<'c>(v: V<'c>) -> bool {
+    let decided_by = |v: V<'c>| match v.defining_op() {
+        Some(op) if is_computed(op) && !has_mark(op, VARIES) => Ok(op.operand_values()),
+        Some(_) => Err(()),
+        None => match v.argument_of() {
+            Some((owner, _)) if owner.is::<Kernel>() => Ok(vec![]),
             Some((owner, 0)) if owner.full_name() == "scf.for" => {
-                owner.operand_values().iter().take(3).all(|v| is_uniform(*v))
+                Ok(owner.operand_values().into_iter().take(3).collect())
             }
-            _ => false,
-        };
+            _ => Err(()),
+        },
     };
-    op.is_pure() && op.region_count() == 0 && !has_mark(op, VARIES) && op.operand_values().into_iter().all(is_uniform)
+    search([v], decided_by).is_none()
+}
+
+/// Whether an op gives what its operands decide.
+fn is_computed(op: OperationRef<'_, '_>) -> bool {
+    op.is_pure() && op.region_count() == 0
 }
 
 /// Whether two accesses can only meet where one thread does both, or do not meet.
@@ -297,7 +305,9 @@ fn of_one_thread<'c>(kernel: Kernel<'c, 'c>, a: &Use<'c>, b: &Use<'c>) -> bool {
     match tiles {
         (None, None) => {
             let pairs = places.iter().zip(b.places());
-            pairs.into_iter().any(|(x, y)| *x == y && tells_apart(kernel, y))
+            pairs
+                .into_iter()
+                .any(|(x, y)| *x == y && tells_apart(kernel, y, DEEPEST))
         }
         // A warpgroup's threads hold different elements, the same in every access; the block's do where none holds copies.
         (Some(x), Some(y)) => {
@@ -341,19 +351,25 @@ fn single_thread<'c>(op: OperationRef<'c, 'c>) -> Option<V<'c>> {
     None
 }
 
-/// Whether a value differs between all threads of the block, and is the same each time that a thread comes by.
-fn tells_apart<'c>(kernel: Kernel<'c, 'c>, v: V<'c>) -> bool {
-    let Some(op) = v.defining_op() else { return false };
+/// How many ops deep an index is looked into where a value is visited once for each way to it.
+pub(crate) const DEEPEST: u32 = 8;
+
+/// Whether a value differs between all threads of the block, and is the same each time that a thread comes by; `deep` ops are
+/// looked into.
+fn tells_apart<'c>(kernel: Kernel<'c, 'c>, v: V<'c>, deep: u32) -> bool {
+    let (Some(op), Some(deep)) = (v.defining_op(), deep.checked_sub(1)) else {
+        return false;
+    };
     if op.is::<ThreadId>() || (op.is::<LaneId>() && kernel.threads() <= 32) {
         return true;
     }
     let operands = op.operand_values();
     let one_and = |other: &dyn Fn(V<'c>) -> bool| {
         let [a, b] = operands[..] else { return false };
-        (tells_apart(kernel, a) && other(b)) || (tells_apart(kernel, b) && other(a))
+        (tells_apart(kernel, a, deep) && other(b)) || (tells_apart(kernel, b, deep) && other(a))
     };
     match op.full_name() {
-        "arith.index_cast" | "arith.index_castui" => operands.iter().all(|v| tells_apart(kernel, *v)),
+        "arith.index_cast" | "arith.index_castui" => operands.iter().all(|v| tells_apart(kernel, *v, deep)),
         "arith.addi" => one_and(&|v| is_fixed(v) && is_uniform(v)),
         "arith.muli" => one_and(&|v| v.constant_int().is_some_and(|c| c > 0)),
         _ => false,
@@ -361,9 +377,11 @@ fn tells_apart<'c>(kernel: Kernel<'c, 'c>, v: V<'c>) -> bool {
 }
 
 /// Whether a value is the same each time that a thread comes by: no loop changes it.
-pub(crate) fn is_fixed(v: V<'_>) -> bool {
-    match v.defining_op() {
-        Some(op) => op.is_pure() && op.region_count() == 0 && op.operand_values().into_iter().all(is_fixed),
-        None => v.argument_of().is_some_and(|(owner, _)| owner.is::<Kernel>()),
-    }
+pub(crate) fn is_fixed<'c>(v: V<'c>) -> bool {
+    let decided_by = |v: V<'c>| match v.defining_op() {
+        Some(op) if is_computed(op) => Ok(op.operand_values()),
+        None if v.argument_of().is_some_and(|(owner, _)| owner.is::<Kernel>()) => Ok(vec![]),
+        _ => Err(()),
+    };
+    search([v], decided_by).is_none()
 }

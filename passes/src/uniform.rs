@@ -1,4 +1,4 @@
-//! Whether a number is the same in all threads of a cluster.
+//! Whether a number is the same in all threads of a cluster, and the search that such questions share.
 use girih_dialects::tile::ops::{
     cluster::{ClusterDim, ClusterId, ClusterSize},
     index::GridDim,
@@ -8,11 +8,16 @@ use girih_dialects::tile::ops::{
 use girih_ir::{op::OpView, prelude::*};
 use std::collections::BTreeSet;
 
-/// What makes a number differ between threads of a cluster, or may; `None` for one that is the same in all of them.
-/// Arguments of the kernel, sizes and constants are, and what is computed from them; loaded numbers are not known to be.
-pub fn difference<'c>(v: Value<'c, 'c>) -> Option<OperationRef<'c, 'c>> {
+/// Goes through what `from` is made of, each value once and without recursion: `decided_by` gives the values that decide one,
+/// or ends the search. The answer of the first that ends it; `None` where none does.
+pub fn search<'c, E>(
+    from: impl IntoIterator<Item = Value<'c, 'c>>,
+    decided_by: impl Fn(Value<'c, 'c>) -> Result<Vec<Value<'c, 'c>>, E>,
+) -> Option<E> {
     // Values that are still to be looked at, the next one last.
-    let (mut seen, mut open) = (BTreeSet::new(), vec![v]);
+    let mut open: Vec<Value> = from.into_iter().collect();
+    open.reverse();
+    let mut seen = BTreeSet::new();
     while let Some(v) = open.pop() {
         if !seen.insert(v.to_raw().ptr as usize) {
             continue;
@@ -23,6 +28,12 @@ pub fn difference<'c>(v: Value<'c, 'c>) -> Option<OperationRef<'c, 'c>> {
         }
     }
     None
+}
+
+/// What makes a number differ between threads of a cluster, or may; `None` for one that is the same in all of them.
+/// Arguments of the kernel, sizes and constants are, and what is computed from them; loaded numbers are not known to be.
+pub fn difference<'c>(v: Value<'c, 'c>) -> Option<OperationRef<'c, 'c>> {
+    search([v], decided_by)
 }
 
 /// What decides a value that is the same in all threads of a cluster if these are; or what makes it differ.

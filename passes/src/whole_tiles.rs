@@ -1,7 +1,7 @@
 //! Ops on whole tiles belong to all threads of the block: none stands where only some threads come by, and none takes a number
 //! that differs between threads. None gives a tile that is too large for these threads. What is not known to differ, such as a
 //! loaded number, is taken to be the same in all of them.
-use crate::shared_uses::line;
+use crate::{shared_uses::line, uniform::search};
 use girih_dialects::tile::{
     layouts::layout_of,
     marks::{VARIES, has_mark},
@@ -9,7 +9,6 @@ use girih_dialects::tile::{
     verify::element_bits,
 };
 use girih_ir::{ext::BlockExt, op::Trait, prelude::*};
-use std::{collections::BTreeSet, ops::ControlFlow};
 
 type V<'c> = Value<'c, 'c>;
 
@@ -134,23 +133,13 @@ fn with_source<'c>(v: V<'c>) -> Option<(V<'c>, OperationRef<'c, 'c>)> {
     source(v).map(|op| (v, op))
 }
 
-/// The first op found that makes a value differ between threads. Long chains of ops are walked without recursion.
+/// The first op found that makes a value differ between threads.
 fn source<'c>(v: V<'c>) -> Option<OperationRef<'c, 'c>> {
-    let (mut open, mut seen) = (vec![v], BTreeSet::new());
-    while let Some(v) = open.pop() {
-        if v.r#type().is_ranked_tensor_type() || !seen.insert(v.to_raw().ptr as usize) {
-            continue;
-        }
-        let from = match v.defining_op() {
-            Some(op) => match of_result(op, v) {
-                ControlFlow::Break(differs) => return Some(differs),
-                ControlFlow::Continue(from) => from,
-            },
-            None => of_argument(v),
-        };
-        open.extend(from.into_iter().rev());
-    }
-    None
+    search([v], |v| match v.defining_op() {
+        _ if v.r#type().is_ranked_tensor_type() => Ok(vec![]),
+        Some(op) => of_result(op, v),
+        None => Ok(of_argument(v)),
+    })
 }
 
 /// What the argument of a block is made of.
@@ -177,9 +166,9 @@ fn of_argument<'c>(v: V<'c>) -> Vec<V<'c>> {
 }
 
 /// What the result of an op is made of, or the op if it is what differs.
-fn of_result<'c>(op: OperationRef<'c, 'c>, v: V<'c>) -> ControlFlow<OperationRef<'c, 'c>, Vec<V<'c>>> {
+fn of_result<'c>(op: OperationRef<'c, 'c>, v: V<'c>) -> Result<Vec<V<'c>>, OperationRef<'c, 'c>> {
     let Some(number) = op.result_values().iter().position(|r| *r == v) else {
-        return ControlFlow::Continue(vec![]);
+        return Ok(vec![]);
     };
     let differs = [
         "memref.atomic_rmw",
@@ -191,7 +180,7 @@ fn of_result<'c>(op: OperationRef<'c, 'c>, v: V<'c>) -> ControlFlow<OperationRef
         "gpu.lane_id",
     ];
     if has_mark(op, VARIES) || differs.contains(&op.full_name()) {
-        return ControlFlow::Break(op);
+        return Err(op);
     }
     let mut from = match op.full_name() {
         "scf.for" => [conditions(op), carried(op, number)].concat(),
@@ -204,7 +193,7 @@ fn of_result<'c>(op: OperationRef<'c, 'c>, v: V<'c>) -> ControlFlow<OperationRef
         _ => op.operand_values(),
     };
     from.extend(conditions(op));
-    ControlFlow::Continue(from)
+    Ok(from)
 }
 
 /// What a loop carries at a place: what it starts with, and what each pass leaves.

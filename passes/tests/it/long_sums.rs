@@ -18,12 +18,14 @@ fn sums() -> String {
 fn places_in_shared_memory() {
     let [auto, swizzled] = ["auto", "128"].map(|s| format!("memref<32x32xf32, #tile.shared<swizzle = {s}>>"));
     let body = format!(
-        "%t = tile.thread_id\n{}%m = tile.alloc : {auto}\n%n = tile.alloc : {swizzled}\n\
+        "%t = tile.thread_id\n{}tile.print \"{{}} {{}}\", %d63, %s99999 : index, index\n%m = tile.alloc : {auto}\n%n = tile.alloc : {swizzled}\n\
          %x = memref.load %m[%d63, %s99999] : {auto}\n\
-         memref.store %x, %n[%s99999, %d63] : {swizzled}",
+         memref.store %x, %n[%s99999, %d63] : {swizzled}\n\
+         %y = memref.load %n[%d63, %s99999] : {swizzled}\n\
+         memref.store %y, %m[%d63, %s99999] : {auto}",
         sums()
     );
-    let passes = "tile-swizzle-shared,tile-allocate-shared,convert-tile-to-nvvm";
+    let passes = "tile-swizzle-shared,tile-insert-sync,tile-allocate-shared,convert-tile-to-nvvm";
     let (text, said) = run(&kernel("sm_90a", &body), passes);
     assert!(text.is_some_and(|t| t.contains("llvm.store")), "{said:?}");
 }

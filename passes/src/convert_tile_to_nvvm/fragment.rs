@@ -5,6 +5,7 @@
 //! way; every other tile is guarded element by element. In shared memory neighbours go together where rows and the first
 //! column are known to be aligned for it.
 use super::{
+    access::{load_many, store_many},
     group, lower,
     memory::{Global, swizzled},
 };
@@ -170,6 +171,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
         let (h, values) = (held(&e, tile), operands.get(0));
         let indices = group(op.op(), Store::DEF, operands, "indices");
         let bytes = element_bits(tile).unwrap_or(8) / 8;
+        let (element, cache) = (tile.element_type().unwrap_or(tile), op.cache());
         if is_global(memory) {
             let p = place(&e, Global::new(&e, memory, operands.get(1)), &indices, &h);
             e.if_else(
@@ -177,14 +179,14 @@ pub fn patterns(c: &mut Conversion<'_>) {
                 &[],
                 |e| {
                     for (offsets, v) in h.offsets.chunks(h.run).zip(values.chunks(h.run)) {
-                        e.store(v, p.run(&e, offsets[0]), bytes * h.run as u64);
+                        store_many(&e, v, p.run(&e, offsets[0]), element, bytes * h.run as u64, cache);
                     }
                     vec![]
                 },
                 |e| {
                     for (offset, v) in h.offsets.iter().zip(values) {
                         let (pointer, inside) = p.element(&e, *offset);
-                        e.if_then(inside, |e| e.store(&[*v], pointer, bytes));
+                        e.if_then(inside, |e| store_many(&e, &[*v], pointer, element, bytes, cache));
                     }
                     vec![]
                 },
@@ -210,6 +212,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
         let h = held(&e, tile);
         let indices = group(op.op(), Load::DEF, operands, "indices");
         let bytes = element_bits(tile).unwrap_or(8) / 8;
+        let cache = op.cache();
         let values = if is_global(memory) {
             let p = place(&e, Global::new(&e, memory, operands.get(0)), &indices, &h);
             let results = vec![element; h.offsets.len()];
@@ -219,7 +222,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
                 |e| {
                     h.offsets
                         .chunks(h.run)
-                        .flat_map(|o| e.load_many(p.run(&e, o[0]), h.run, element, bytes * h.run as u64))
+                        .flat_map(|o| load_many(&e, p.run(&e, o[0]), h.run, element, bytes * h.run as u64, cache))
                         .collect()
                 },
                 |e| {
@@ -230,7 +233,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
                             e.if_else(
                                 inside,
                                 &[element],
-                                |e| vec![e.load(pointer, element, bytes)],
+                                |e| load_many(&e, pointer, 1, element, bytes, cache),
                                 |e| vec![zero_of(&e, element)],
                             )[0]
                         })

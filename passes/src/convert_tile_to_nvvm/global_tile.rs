@@ -2,7 +2,14 @@
 //!
 //! Each access moves `vector` neighbours of a thread and is predicated on lying inside the memref; a vector is inside or
 //! outside as a whole, which `tile-vectorize-accesses` has seen to. All loads of a tile are issued before any is used.
-use super::{distributed::Coordinates, group, lower, memory::Global, refuse};
+use super::{
+    access::{How, Words, load, store},
+    distributed::Coordinates,
+    group, lower,
+    memory::Global,
+    refuse,
+    tma::policy,
+};
 use crate::known::is_nonnegative;
 use girih_dialects::{
     nvvm::{AsmOperand, Cmp, Emit, V},
@@ -11,6 +18,7 @@ use girih_dialects::{
         ops::{
             memory::{Load, Store},
             rows::{AtomicKind, AtomicRmw, Gather, Scatter},
+            tma::CachePolicy,
             value::IsAligned,
         },
         verify::element_bits,
@@ -181,153 +189,6 @@ fn row_of_each<'c>(e: &Emit<'c, '_>, d: &Distribution, rows: &Rows<'c, '_>) -> O
         .collect()
 }
 
-/// Registers of PTX that one access moves.
-struct Words<'c> {
-    count: usize,
-    bits: u32,
-    /// LLVM's constraint.
-    constraint: &'static str,
-    element: Type<'c>,
-    elements: usize,
-}
-
-impl<'c> Words<'c> {
-    fn new(element: Type<'c>, element_bytes: u64, elements: usize) -> Self {
-        let bytes = element_bytes * elements as u64;
-        let (bits, constraint) = match (element_bytes, bytes) {
-            (8, _) => (64, "l"),
-            (_, 4..) => (32, "r"),
-            _ => (16, "h"),
-        };
-        let count = (bytes * 8).div_ceil(u64::from(bits)) as usize;
-        Words {
-            count,
-            bits,
-            constraint,
-            element,
-            elements,
-        }
-    }
-    /// `.v4.b32`.
-    fn suffix(&self, bytes: u64) -> String {
-        let vector = if self.count > 1 {
-            format!(".v{}", self.count)
-        } else {
-            String::new()
-        };
-        format!("{vector}.b{}", if bytes == 1 { 8 } else { self.bits })
-    }
-    /// Elements as words.
-    fn pack(&self, e: &Emit<'c, '_>, elements: &[V<'c>]) -> Vec<V<'c>> {
-        let stored: Vec<V> = elements.iter().map(|v| e.to_storage(*v)).collect();
-        let word = e.int(self.bits);
-        stored
-            .chunks(self.elements / self.count)
-            .map(|part| match part {
-                [one] => {
-                    let bits = one.r#type().bit_width().unwrap_or(64);
-                    let raw = if one.r#type().is_float_type() {
-                        e.bitcast(*one, e.int(bits))
-                    } else {
-                        *one
-                    };
-                    if bits < self.bits { e.zext(raw, self.bits) } else { raw }
-                }
-                many => e.bitcast(e.pack(many), word),
-            })
-            .collect()
-    }
-    /// Words as elements.
-    fn unpack(&self, e: &Emit<'c, '_>, words: &[V<'c>]) -> Vec<V<'c>> {
-        let stored = e.storage_type(self.element);
-        let each = self.elements / self.count;
-        words
-            .iter()
-            .flat_map(|w| {
-                if each > 1 {
-                    return e.unpack(e.bitcast(*w, e.vector(each as i64, stored)), each, stored);
-                }
-                let bits = stored.bit_width().unwrap_or(64);
-                let raw = if bits < self.bits { e.to_int(*w, bits) } else { *w };
-                vec![if stored.is_float_type() {
-                    e.bitcast(raw, stored)
-                } else {
-                    raw
-                }]
-            })
-            .map(|v| e.from_storage(v, self.element))
-            .collect()
-    }
-}
-
-fn register_list(count: usize, from: usize) -> String {
-    let names: Vec<_> = (from..from + count).map(|i| format!("${i}")).collect();
-    if count == 1 {
-        names.concat()
-    } else {
-        format!("{{{}}}", names.join(", "))
-    }
-}
-
-/// `@predicate ld.global`, with what the registers hold where the predicate is false.
-fn load<'c>(
-    e: &Emit<'c, '_>,
-    w: &Words<'c>,
-    bytes: u64,
-    pointer: V<'c>,
-    predicate: V<'c>,
-    otherwise: &[V<'c>],
-) -> Vec<V<'c>> {
-    let n = w.count;
-    // Outputs are numbered first, then the inputs that start in them.
-    let text = format!(
-        "@${} ld.global{} {}, [${}];",
-        2 * n + 1,
-        w.suffix(bytes),
-        register_list(n, 0),
-        2 * n
-    );
-    let outputs = vec![(w.constraint, e.int(w.bits)); n];
-    let inputs = [
-        AsmOperand {
-            constraint: "l",
-            value: pointer,
-        },
-        AsmOperand {
-            constraint: "b",
-            value: predicate,
-        },
-    ];
-    e.inline_ptx(&text, &outputs, otherwise, &inputs, false)
-}
-
-fn store<'c>(e: &Emit<'c, '_>, w: &Words<'c>, bytes: u64, pointer: V<'c>, predicate: V<'c>, words: &[V<'c>]) {
-    let n = w.count;
-    let text = format!(
-        "@${} st.global{} [${}], {};",
-        n + 1,
-        w.suffix(bytes),
-        n,
-        register_list(n, 0)
-    );
-    let mut inputs: Vec<_> = words
-        .iter()
-        .map(|value| AsmOperand {
-            constraint: w.constraint,
-            value: *value,
-        })
-        .collect();
-    inputs.push(AsmOperand {
-        constraint: "l",
-        value: pointer,
-    });
-    inputs.push(AsmOperand {
-        constraint: "b",
-        value: predicate,
-    });
-    e.inline_ptx(&text, &[], &[], &inputs, true);
-}
-
 /// Lowers the family.
 pub fn patterns(c: &mut Conversion<'_>) {
     lower!(c, IsAligned, |op, operands, rewriter| {
@@ -359,7 +220,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
         let e = Emit::new(rewriter, op.op().location());
         let indices = group(op.op(), Load::DEF, operands, "indices");
         let place = Place::new(&e, op.source().r#type(), operands.get(0), &indices, d);
-        let values = load_tile(&e, &place, op.result().r#type(), op.vector(), op.pad());
+        let values = load_tile(&e, &place, op.result().r#type(), op.vector(), op.pad(), op.cache());
         rewriter.replace_multiple(op.op(), &[values]);
         Ok(())
     });
@@ -379,7 +240,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
         let Some(place) = Place::at(&e, op.source().r#type(), operands.get(0), &columns, d, Some(rows)) else {
             return refuse(op.op(), ROWS_ELSEWHERE);
         };
-        let values = load_tile(&e, &place, op.result().r#type(), op.vector(), op.pad());
+        let values = load_tile(&e, &place, op.result().r#type(), op.vector(), op.pad(), op.cache());
         rewriter.replace_multiple(op.op(), &[values]);
         Ok(())
     });
@@ -390,7 +251,14 @@ pub fn patterns(c: &mut Conversion<'_>) {
         let e = Emit::new(rewriter, op.op().location());
         let indices = group(op.op(), Store::DEF, operands, "indices");
         let place = Place::new(&e, op.destination().r#type(), operands.get(1), &indices, d);
-        store_tile(&e, &place, op.value().r#type(), operands.get(0), op.vector());
+        store_tile(
+            &e,
+            &place,
+            op.value().r#type(),
+            operands.get(0),
+            op.vector(),
+            op.cache(),
+        );
         rewriter.erase(op.op());
         Ok(())
     });
@@ -410,7 +278,14 @@ pub fn patterns(c: &mut Conversion<'_>) {
         let Some(place) = Place::at(&e, op.destination().r#type(), operands.get(1), &columns, d, Some(rows)) else {
             return refuse(op.op(), ROWS_ELSEWHERE);
         };
-        store_tile(&e, &place, op.value().r#type(), operands.get(0), op.vector());
+        store_tile(
+            &e,
+            &place,
+            op.value().r#type(),
+            operands.get(0),
+            op.vector(),
+            op.cache(),
+        );
         rewriter.erase(op.op());
         Ok(())
     });
@@ -450,6 +325,7 @@ fn load_tile<'c>(
     tile: Type<'c>,
     vector: Option<i64>,
     pad: Option<Attribute<'c>>,
+    cache: Option<CachePolicy>,
 ) -> Vec<V<'c>> {
     let element = tile.element_type().unwrap_or(tile);
     let element_bytes = element_bits(tile).unwrap_or(8) / 8;
@@ -460,23 +336,29 @@ fn load_tile<'c>(
         Some(pad) => e.value("arith.constant", &[], element, &[("value", pad)]),
         None => super::fragment::zero_of(e, element),
     };
+    let policy = policy(e, cache, &[]);
     let mut otherwise: Option<Vec<V>> = None;
     let loaded: Vec<Vec<V>> = (0..place.coordinates.distribution.registers.len())
         .step_by(vector)
         .map(|r| {
             let pointer = place.address(e, r);
-            match place.predicate(e, r) {
-                None => e.load_many(pointer, vector, element, bytes),
-                Some(p) => {
-                    let otherwise = otherwise.get_or_insert_with(|| words.pack(e, &vec![pad; vector]));
-                    load(e, &words, bytes, pointer, p, otherwise)
-                }
+            let how = How {
+                predicate: place.predicate(e, r),
+                policy,
+            };
+            if how.is_plain() {
+                return e.load_many(pointer, vector, element, bytes);
             }
+            if how.predicate.is_none() {
+                return load(e, &words, bytes, pointer, how, &[]);
+            }
+            let otherwise = otherwise.get_or_insert_with(|| words.pack(e, &vec![pad; vector]));
+            load(e, &words, bytes, pointer, how, otherwise)
         })
         .collect();
     // Unpacked only now, so that every load is under way before the first is waited for.
-    let guarded = otherwise.is_some();
-    let unpack = |w: Vec<V<'c>>| if guarded { words.unpack(e, &w) } else { w };
+    let in_words = otherwise.is_some() || policy.is_some();
+    let unpack = |w: Vec<V<'c>>| if in_words { words.unpack(e, &w) } else { w };
     loaded.into_iter().flat_map(unpack).collect()
 }
 
@@ -493,18 +375,30 @@ fn both<'c>(e: &Emit<'c, '_>, a: Option<V<'c>>, b: Option<V<'c>>) -> Option<V<'c
     }
 }
 
-fn store_tile<'c>(e: &Emit<'c, '_>, place: &Place<'c>, tile: Type<'c>, values: &[V<'c>], vector: Option<i64>) {
+fn store_tile<'c>(
+    e: &Emit<'c, '_>,
+    place: &Place<'c>,
+    tile: Type<'c>,
+    values: &[V<'c>],
+    vector: Option<i64>,
+    cache: Option<CachePolicy>,
+) {
     let element = tile.element_type().unwrap_or(tile);
     let element_bytes = element_bits(tile).unwrap_or(8) / 8;
     let vector = vector.unwrap_or(1) as usize;
     let bytes = element_bytes * vector as u64;
     let words = Words::new(element, element_bytes, vector);
     let writes = writes(e, &place.coordinates.distribution);
+    let policy = policy(e, cache, &[]);
     for (i, values) in values.chunks(vector).enumerate() {
         let pointer = place.address(e, i * vector);
-        match both(e, place.predicate(e, i * vector), writes) {
-            None => e.store(values, pointer, bytes),
-            Some(p) => store(e, &words, bytes, pointer, p, &words.pack(e, values)),
+        let how = How {
+            predicate: both(e, place.predicate(e, i * vector), writes),
+            policy,
+        };
+        match how.is_plain() {
+            true => e.store(values, pointer, bytes),
+            false => store(e, &words, bytes, pointer, how, &words.pack(e, values)),
         }
     }
 }

@@ -26,6 +26,7 @@
 //! *Needs* `tile-allocate-shared` to have run. *Refuses* memrefs of other spaces, shared memrefs with dynamic sizes, buffers
 //! past the kernel's shared memory, functions that are no instructions (`math.log`), and ops on laid-out tensors that are not
 //! elementwise. *Numbers* stay what they are: no reassociation, no contraction.
+mod access;
 mod bulk;
 mod cluster;
 mod cluster_reduce;

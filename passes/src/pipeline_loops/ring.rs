@@ -322,7 +322,10 @@ fn copy<'c>(e: &Emit<'c, '_>, o: &Operand<'c>, first: &[V<'c>], slot: V<'c>, ful
             &coords,
             destination,
             barrier,
-            LoadOptions::default(),
+            LoadOptions {
+                cache: o.stage.cache(),
+                ..LoadOptions::default()
+            },
         ));
     };
     let slot_type = o.stage.result().r#type();

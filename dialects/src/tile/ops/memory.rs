@@ -10,7 +10,7 @@ use super::super::{
         whole_warpgroups,
     },
 };
-use super::part::Part;
+use super::{part::Part, tma::CachePolicy};
 use girih_ir::{
     constraint::{Constraint, INDEX},
     ext::DYNAMIC,
@@ -158,6 +158,9 @@ op! {
     /// Loads a tile; its upper left element is at the indices. Each thread of the layout loads what it holds. Elements
     /// outside a memref in global memory read as `pad`, or as zero.
     ///
+    /// `cache` says how long its lines should stay in L2: a policy for global memory, which changes no result
+    /// (`.L2::cache_hint`, with what `createpolicy.fractional` gives for all of an access).
+    ///
     /// `vector`, which `tile-vectorize-accesses` finds, is how many neighbours go in one access: so many that lie next to
     /// each other in memory and in a thread's registers, start at a multiple of their bytes, and lie inside together or
     /// outside together.
@@ -174,6 +177,7 @@ op! {
     /// } body {
     ///   %c0 = arith.constant 0 : index
     ///   %v = tile.load %A[%c0, %c0] {pad = 0xFF800000 : f32} : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> tensor<4x1024xf32>
+    ///   %w = tile.load %A[%c0, %c0] cache evict_last : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> tensor<4x1024xf32>
     /// }
     /// ```
     pub struct Load = "tile.load" {
@@ -184,14 +188,17 @@ op! {
             pad: optional(AnyAttr),
             /// Elements of one access.
             vector: optional(I64),
+            /// How long its lines should stay in L2.
+            cache: optional(CachePolicy),
         }
         effects [read source]
-        format "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)"
+        format "$source `[` $indices `]` (`cache` $cache^)? attr-dict `:` type($source) `->` type($result)"
         hooks {
             fn verify(self) -> Res {
                 let mut errors = Errors::default();
                 errors.merge(access(self.op(), self.source().r#type(), self.result().r#type(), &self.indices(), self.vector()));
                 pad_fits(self.op(), &mut errors, self.result().r#type(), self.pad());
+                cache_fits(self.op(), &mut errors, self.source().r#type(), self.cache());
                 errors.result()
             }
         }
@@ -200,8 +207,8 @@ op! {
 
 op! {
     /// Stores a tile; its upper left element goes to the indices. Each thread of the layout stores what it holds; of
-    /// threads that hold copies, one does. Elements outside a memref in global memory are dropped. `vector` is as in
-    /// `tile.load`. What the block loads later from the same argument sees it, since `tile-insert-sync` puts a barrier between
+    /// threads that hold copies, one does. Elements outside a memref in global memory are dropped. `vector` and `cache` are as
+    /// in `tile.load`. What the block loads later from the same argument sees it, since `tile-insert-sync` puts a barrier between
     /// the two where one is needed; other blocks, and other arguments that name the same memory, may see it at any time.
     ///
     /// ```mlir
@@ -212,14 +219,27 @@ op! {
     /// ```
     pub struct Store = "tile.store" {
         operands { value: one(ANY_TILE), destination: one(MEMORY), indices: variadic(INDEX) }
-        attributes { vector: optional(I64) }
+        attributes { vector: optional(I64), cache: optional(CachePolicy) }
         effects [write destination]
-        format "$value `,` $destination `[` $indices `]` attr-dict `:` type($value) `,` type($destination)"
+        format "$value `,` $destination `[` $indices `]` (`cache` $cache^)? attr-dict `:` type($value) `,` type($destination)"
         hooks {
             fn verify(self) -> Res {
-                access(self.op(), self.destination().r#type(), self.value().r#type(), &self.indices(), self.vector())
+                let mut errors = Errors::default();
+                errors.merge(access(self.op(), self.destination().r#type(), self.value().r#type(), &self.indices(), self.vector()));
+                cache_fits(self.op(), &mut errors, self.destination().r#type(), self.cache());
+                errors.result()
             }
         }
+    }
+}
+
+/// Policies are of L2, which shared memory does not go through.
+fn cache_fits(op: OperationRef<'_, '_>, errors: &mut Errors, memory: Type<'_>, cache: Option<CachePolicy>) {
+    if cache.is_some() && !is_global(memory) {
+        errors.op(
+            &op,
+            format!("has a cache policy, which is for global memory, but goes to {memory}; leave `cache` out"),
+        );
     }
 }
 

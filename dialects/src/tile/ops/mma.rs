@@ -8,6 +8,7 @@ use super::super::{
 };
 use super::{
     kernel::{ends_plainly, parenthesised},
+    tma::CachePolicy,
     wgmma::Major,
 };
 use girih_ir::{
@@ -304,7 +305,8 @@ op! {
     /// A tile of global memory, staged in shared memory as operand `side` of a product: a copy of its own, complete when the
     /// op is done. Elements outside the memref are zero. `major` says which dimension is contiguous, the result's type the
     /// rest ([`Staging`]); `by` says who copies, and with `tma where` tensor copies do where a truth value holds, which is the
-    /// same for all threads and every pass of the loops around, and threads elsewhere. All threads of the block come by.
+    /// same for all threads and every pass of the loops around, and threads elsewhere. All threads of the block come by. `cache` is
+    /// the policy of the tensor copies.
     ///
     /// `tile-plan-copies` makes it of a `tile.load`; `tile-pipeline` gives it memory and copies.
     ///
@@ -320,9 +322,9 @@ op! {
     pub struct Stage = "tile.stage" {
         operands { source: one(GLOBAL_MEMREF), indices: variadic(INDEX), condition: optional(I1) }
         results { result: one(SHARED_MEMREF) }
-        attributes { side: required(Side), major: required(Major), by: required(Mover) }
+        attributes { side: required(Side), major: required(Major), by: required(Mover), cache: optional(CachePolicy) }
         effects [read source, allocate result]
-        format "$source `[` $indices `]` `side` $side `major` $major `by` $by (`where` $condition^)? attr-dict `:` type($source) `->` type($result)"
+        format "$source `[` $indices `]` `side` $side `major` $major `by` $by (`where` $condition^)? (`cache` $cache^)? attr-dict `:` type($source) `->` type($result)"
         hooks {
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());

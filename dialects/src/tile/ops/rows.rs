@@ -2,6 +2,7 @@
 use super::{
     super::{layouts::ANY_TILE, spaces::GLOBAL_MEMREF, verify::on_device},
     memory::AccessTile,
+    tma::CachePolicy,
 };
 use girih_ir::{
     attr_enum,
@@ -14,8 +15,8 @@ use girih_ir::{
 
 op! {
     /// Loads the rows whose numbers `rows` has: element `(i, j)` of the tile is `source[rows[i], column + j]`. `columns` are
-    /// the indices along all axes but the first. Rows and columns outside the memref read as `pad`, or as zero; `vector` is as
-    /// in `tile.load`.
+    /// the indices along all axes but the first. Rows and columns outside the memref read as `pad`, or as zero; `vector` and
+    /// `cache` are as in `tile.load`.
     ///
     /// ```mlir
     /// tile.kernel @k(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(128) launch {
@@ -30,9 +31,9 @@ op! {
     pub struct Gather = "tile.gather" {
         operands { source: one(GLOBAL_MEMREF), columns: variadic(INDEX), rows: one(ANY_TILE) }
         results { result: one(ANY_TILE) }
-        attributes { pad: optional(AnyAttr), vector: optional(I64) }
+        attributes { pad: optional(AnyAttr), vector: optional(I64), cache: optional(CachePolicy) }
         effects [read source]
-        format "$source `[` $columns `]` `rows` $rows attr-dict `:` type($source) `,` type($rows) `->` type($result)"
+        format "$source `[` $columns `]` `rows` $rows (`cache` $cache^)? attr-dict `:` type($source) `,` type($rows) `->` type($result)"
         hooks {
             fn verify(self) -> Res {
                 let access = AccessTile { memory: self.source().r#type(), tile: self.result().r#type(), vector: self.vector(), pad: self.pad() };
@@ -61,9 +62,9 @@ op! {
     /// ```
     pub struct Scatter = "tile.scatter" {
         operands { value: one(ANY_TILE), destination: one(GLOBAL_MEMREF), columns: variadic(INDEX), rows: one(ANY_TILE) }
-        attributes { vector: optional(I64) }
+        attributes { vector: optional(I64), cache: optional(CachePolicy) }
         effects [write destination]
-        format "$value `,` $destination `[` $columns `]` `rows` $rows attr-dict `:` type($value) `,` type($destination) `,` type($rows)"
+        format "$value `,` $destination `[` $columns `]` `rows` $rows (`cache` $cache^)? attr-dict `:` type($value) `,` type($destination) `,` type($rows)"
         hooks {
             fn verify(self) -> Res {
                 let access = AccessTile { memory: self.destination().r#type(), tile: self.value().r#type(), vector: self.vector(), pad: None };

@@ -50,15 +50,17 @@ tile.kernel @layernorm(%X: !matrix, %W: !vector, %B: !vector, %Y: !matrix, %eps:
   %held = arith.muli %size, %c8192 : index
   %n_int = arith.index_cast %n : index to i64
   %n_float = arith.sitofp %n_int : i64 to f32
-  %count = tile.splat %n_float : f32 -> tensor<1xf32>
+  %one = arith.constant 1.0 : f32
+  %part = arith.divf %one, %n_float : f32
+  %each = tile.splat %part : f32 -> tensor<1xf32>
   %epsilon = tile.splat %eps : f32 -> tensor<1xf32>
-  %origin = tile.load %X[%row, %c0] cache evict_last : !matrix -> tensor<1x1xbf16>
-  %origin1 = arith.extf %origin : tensor<1x1xbf16> to tensor<1x1xf32>
-  %origins = tile.broadcast %origin1 : tensor<1x1xf32> -> tensor<1x8192xf32>
   %short = arith.cmpi ule, %n, %held : index
   scf.if %short {
     // What is read stays in L2 longest, so that what is written leaves it early and in order: 3 % on an H200.
     %x = tile.load %X[%row, %first] cache evict_last : !matrix -> tensor<1x8192xbf16>
+    %origin = tile.load %X[%row, %c0] cache evict_last : !matrix -> tensor<1x1xbf16>
+    %origin1 = arith.extf %origin : tensor<1x1xbf16> to tensor<1x1xf32>
+    %origins = tile.broadcast %origin1 : tensor<1x1xf32> -> tensor<1x8192xf32>
     %xf = arith.extf %x : tensor<1x8192xbf16> to tensor<1x8192xf32>
     // What is past the end of the row does not count.
     %above = arith.subf %xf, %origins : tensor<1x8192xf32>
@@ -85,13 +87,13 @@ tile.kernel @layernorm(%X: !matrix, %W: !vector, %B: !vector, %Y: !matrix, %eps:
       %r = arith.addf %b, %d : f32
       tile.yield %t, %r : f32, f32
     } : tensor<1xf32>, tensor<1xf32>
-    %shift = arith.divf %sum, %count : tensor<1xf32>
-    %mean_square = arith.divf %squares, %count : tensor<1xf32>
+    %shift = arith.mulf %sum, %each : tensor<1xf32>
+    %mean_square = arith.mulf %squares, %each : tensor<1xf32>
     %shift_square = arith.mulf %shift, %shift : tensor<1xf32>
     %difference = arith.subf %mean_square, %shift_square : tensor<1xf32>
     %variance = arith.maximumf %difference, %nothing : tensor<1xf32>
     %shifted = arith.addf %variance, %epsilon : tensor<1xf32>
-    %scale = math.rsqrt %shifted : tensor<1xf32>
+    %scale = math.rsqrt %shifted fastmath<afn> : tensor<1xf32>
     %scale1 = tile.expand_dims %scale axis 1 : tensor<1xf32> -> tensor<1x1xf32>
     %scales = tile.broadcast %scale1 : tensor<1x1xf32> -> tensor<1x8192xf32>
     %shift1 = tile.expand_dims %shift axis 1 : tensor<1xf32> -> tensor<1x1xf32>
@@ -116,6 +118,9 @@ tile.kernel @layernorm(%X: !matrix, %W: !vector, %B: !vector, %Y: !matrix, %eps:
     %y = arith.truncf %yf : tensor<1x8192xf32> to tensor<1x8192xbf16>
     tile.store %y, %Y[%row, %first] : tensor<1x8192xbf16>, !matrix
   } else {
+    %origin = tile.load %X[%row, %c0] cache evict_last : !matrix -> tensor<1x1xbf16>
+    %origin1 = arith.extf %origin : tensor<1x1xbf16> to tensor<1x1xf32>
+    %origins = tile.broadcast %origin1 : tensor<1x1xf32> -> tensor<1x8192xf32>
     %own_sum, %own_squares = scf.for %j = %first to %n step %held iter_args(%so_far = %nothing, %so_far2 = %nothing) -> (tensor<1xf32>, tensor<1xf32>) {
       %x = tile.load %X[%row, %j] cache evict_last : !matrix -> tensor<1x8192xbf16>
       %xf = arith.extf %x : tensor<1x8192xbf16> to tensor<1x8192xf32>
@@ -147,13 +152,13 @@ tile.kernel @layernorm(%X: !matrix, %W: !vector, %B: !vector, %Y: !matrix, %eps:
       %r = arith.addf %b, %d : f32
       tile.yield %t, %r : f32, f32
     } : tensor<1xf32>, tensor<1xf32>
-    %shift = arith.divf %sum, %count : tensor<1xf32>
-    %mean_square = arith.divf %squares, %count : tensor<1xf32>
+    %shift = arith.mulf %sum, %each : tensor<1xf32>
+    %mean_square = arith.mulf %squares, %each : tensor<1xf32>
     %shift_square = arith.mulf %shift, %shift : tensor<1xf32>
     %difference = arith.subf %mean_square, %shift_square : tensor<1xf32>
     %variance = arith.maximumf %difference, %nothing : tensor<1xf32>
     %shifted = arith.addf %variance, %epsilon : tensor<1xf32>
-    %scale = math.rsqrt %shifted : tensor<1xf32>
+    %scale = math.rsqrt %shifted fastmath<afn> : tensor<1xf32>
     %scale1 = tile.expand_dims %scale axis 1 : tensor<1xf32> -> tensor<1x1xf32>
     %scales = tile.broadcast %scale1 : tensor<1x1xf32> -> tensor<1x8192xf32>
     %shift1 = tile.expand_dims %shift axis 1 : tensor<1xf32> -> tensor<1x1xf32>

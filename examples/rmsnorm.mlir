@@ -43,7 +43,9 @@ tile.kernel @rmsnorm(%X: !matrix, %W: !vector, %Y: !matrix, %eps: f32) threads(2
   %held = arith.muli %size, %c8192 : index
   %n_int = arith.index_cast %n : index to i64
   %n_float = arith.sitofp %n_int : i64 to f32
-  %count = tile.splat %n_float : f32 -> tensor<1xf32>
+  %one = arith.constant 1.0 : f32
+  %part = arith.divf %one, %n_float : f32
+  %each = tile.splat %part : f32 -> tensor<1xf32>
   %epsilon = tile.splat %eps : f32 -> tensor<1xf32>
   %short = arith.cmpi ule, %n, %held : index
   scf.if %short {
@@ -59,9 +61,9 @@ tile.kernel @rmsnorm(%X: !matrix, %W: !vector, %Y: !matrix, %eps: f32) threads(2
       %s = arith.addf %a, %b : f32
       tile.yield %s : f32
     } : tensor<1xf32>
-    %mean = arith.divf %sum, %count : tensor<1xf32>
+    %mean = arith.mulf %sum, %each : tensor<1xf32>
     %shifted = arith.addf %mean, %epsilon : tensor<1xf32>
-    %scale = math.rsqrt %shifted : tensor<1xf32>
+    %scale = math.rsqrt %shifted fastmath<afn> : tensor<1xf32>
     %scale1 = tile.expand_dims %scale axis 1 : tensor<1xf32> -> tensor<1x1xf32>
     %scales = tile.broadcast %scale1 : tensor<1x1xf32> -> tensor<1x8192xf32>
     // Only now, and x from bf16 once more, so that fewer registers live through the sum and more blocks fit beside this one.
@@ -92,9 +94,9 @@ tile.kernel @rmsnorm(%X: !matrix, %W: !vector, %Y: !matrix, %eps: f32) threads(2
       %s = arith.addf %a, %b : f32
       tile.yield %s : f32
     } : tensor<1xf32>
-    %mean = arith.divf %sum, %count : tensor<1xf32>
+    %mean = arith.mulf %sum, %each : tensor<1xf32>
     %shifted = arith.addf %mean, %epsilon : tensor<1xf32>
-    %scale = math.rsqrt %shifted : tensor<1xf32>
+    %scale = math.rsqrt %shifted fastmath<afn> : tensor<1xf32>
     %scale1 = tile.expand_dims %scale axis 1 : tensor<1xf32> -> tensor<1x1xf32>
     %scales = tile.broadcast %scale1 : tensor<1x1xf32> -> tensor<1x8192xf32>
     scf.for %j = %first to %n step %held {

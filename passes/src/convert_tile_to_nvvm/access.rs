@@ -9,8 +9,8 @@ use girih_ir::prelude::*;
 
 /// Registers of PTX that one access moves.
 pub(super) struct Words<'c> {
-    count: usize,
-    bits: u32,
+    pub(super) count: usize,
+    pub(super) bits: u32,
     /// LLVM's constraint.
     pub(super) constraint: &'static str,
     element: Type<'c>,

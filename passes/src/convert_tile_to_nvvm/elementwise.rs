@@ -22,6 +22,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
         c.pattern(name, 2, narrow);
     }
     c.pattern("arith.extf", 2, widen);
+    c.pattern("arith.extf", 2, widen_bf16);
 }
 
 /// PTX's name of an 8-bit float.
@@ -114,6 +115,41 @@ fn widen<'c>(op: OperationRef<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &C
     }
     rewriter.replace_multiple(op, &[out]);
     Ok(())
+}
+
+/// A bf16 is the upper half of its f32: where two of them lie in a register, a shift gives one and a mask the other, without
+/// taking the register apart first.
+fn widen_bf16<'c>(op: OperationRef<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &ConversionRewriter<'c>) -> Matched {
+    let (from, to) = (op.operand_values()[0].r#type(), op.result0().r#type());
+    let e = Emit::new(rewriter, op.location());
+    let (bf16, f32_type) = (Type::bfloat16(e.context()), Type::float32(e.context()));
+    if !is_laid_out(to) || from.element_type() != Some(bf16) || to.element_type() != Some(f32_type) {
+        return Err(rewriter.no_match(op, "not a tile of bf16 as f32"));
+    }
+    let values = operands.get(0);
+    if !values.iter().all(|v| half_of_word(*v).is_some()) {
+        return Err(rewriter.no_match(op, "not pairs in registers"));
+    }
+    let wide = values
+        .iter()
+        .filter_map(|v| half_of_word(*v))
+        .map(|(word, upper)| match upper {
+            true => e.mask(word, i64::from(i32::MIN >> 15)),
+            false => e.shl(word, 16),
+        })
+        .map(|bits| e.bitcast(bits, f32_type))
+        .collect();
+    rewriter.replace_multiple(op, &[wide]);
+    Ok(())
+}
+
+/// The 32-bit register that a 16-bit number was taken out of, and whether it is its upper half.
+fn half_of_word<'c>(v: V<'c>) -> Option<(V<'c>, bool)> {
+    let taken = v.defining_op().filter(|op| op.full_name() == "llvm.extractelement")?;
+    let [pair, index] = taken.operand_values()[..] else { return None };
+    let cast = pair.defining_op().filter(|op| op.full_name() == "llvm.bitcast")?;
+    let word = cast.operand_values()[0];
+    (word.r#type().is_int(32)).then_some((word, index.constant_int()? == 1))
 }
 
 fn constant<'c>(op: OperationRef<'c, 'c>, rewriter: &ConversionRewriter<'c>) -> Matched {

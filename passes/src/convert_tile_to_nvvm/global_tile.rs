@@ -347,7 +347,9 @@ fn load_tile<'c>(
                 policy,
             };
             if how.is_plain() {
-                return e.load_many(pointer, vector, element, bytes);
+                // A single byte has no register of its own.
+                let word = e.int(words.bits.min(bytes as u32 * 8));
+                return e.load_many(pointer, words.count, word, bytes);
             }
             if how.predicate.is_none() {
                 return load(e, &words, bytes, pointer, how, &[]);
@@ -357,9 +359,7 @@ fn load_tile<'c>(
         })
         .collect();
     // Unpacked only now, so that every load is under way before the first is waited for.
-    let in_words = otherwise.is_some() || policy.is_some();
-    let unpack = |w: Vec<V<'c>>| if in_words { words.unpack(e, &w) } else { w };
-    loaded.into_iter().flat_map(unpack).collect()
+    loaded.into_iter().flat_map(|w| words.unpack(e, &w)).collect()
 }
 
 /// Whether this thread writes: of threads that hold copies one does. `None`: always.

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Kernels at the speed of memory: girih against Triton, torch and a plain copy in one process, on one GPU.
+"""Every kernel of whole tiles in `examples/`: girih against Triton, torch and a plain copy in one process, on one GPU.
 
     python3 benches/memory.py generate DIR --girih target/debug/girih     # anywhere: examples/*.mlir in the sizes below, as PTX
     python3 benches/memory.py run DIR --out memory                        # on the GPU machine; writes memory.json, memory.md
 
-Every case is first checked against torch in float64, on the shape that is measured and, for girih, on odd ones. Then all
+Every case is first checked against torch in float64 (`families.py`), on the shape that is measured and, for girih, on odd ones. Then all
 variants of girih, eight configurations of Triton (`triton_kernels.py`), torch and a copy of as many bytes are launched in
 turn, order alternating, the L2 cache emptied before each launch; the figures are medians, the best variant counts for each
 side, and only ratios of one run mean anything. Without Triton its columns stay empty.
@@ -41,19 +41,21 @@ VARIANTS = {
     "row_sum": [(1, 8192, 256, 1), (1, 8192, 512, 1), (1, 4096, 256, 1), (1, 16384, 512, 1)],
     "col_sum": [(128, 64, 256, 1), (256, 64, 256, 1), (256, 64, 512, 1), (128, 128, 256, 1)],
     "transpose": [(64, 64, 256, 1), (64, 64, 128, 1), (64, 128, 256, 1), (128, 64, 256, 1), (128, 128, 512, 1)],
+    # As they stand in the file.
+    **{name: [()] for name in ("argmax", "cumsum", "gather", "histogram", "quantize", "gelu", "gemm")},
 }
 # example, shape, variants that run it
 CASES = [
     *[
         (name, shape, variants)
         for name in ("softmax", "rmsnorm", "layernorm")
-        for shape, variants in [((32768, 8192), [*WHOLE, *LOOPED]), ((65536, 1024), SHORT), ((4096, 65536), [*WHOLE[:1], *SPLIT])]
+        for shape, variants in [((32768, 8192), [*WHOLE, *LOOPED]), ((65536, 1024), SHORT), ((4096, 65536), [(1, 8192, 256, 1), *SPLIT])]
     ],
-    *[(name, (16384, 16384), VARIANTS[name]) for name in ("row_sum", "col_sum", "transpose")],
+    *[(name, (16384, 16384), VARIANTS[name]) for name in ("row_sum", "col_sum", "transpose", "argmax", "cumsum", "histogram", "gelu")],
+    ("gather", (65536, 4096), VARIANTS["gather"]),
+    ("quantize", (65536, 4096), VARIANTS["quantize"]),
+    ("gemm", (8192, 8192, 8192), VARIANTS["gemm"]),
 ]
-# Rows that are no multiple of 16 bytes, and sizes that no tile divides.
-ODD = [(1, 1), (3, 7), (127, 1000), (130, 1001), (3, 70001)]
-EPS = 1e-5
 
 
 def specialise(name, text, rows, columns, threads, cluster, resident=None):
@@ -87,6 +89,8 @@ def specialise(name, text, rows, columns, threads, cluster, resident=None):
 
 
 def stem_of(name, variant):
+    if not variant:
+        return name
     rows, columns, threads, cluster, *resident = variant
     text = f"{name}-{rows}x{columns}-{threads}" + (f"-c{cluster}" if cluster > 1 else "")
     return text + "".join(f"-m{n}" for n in resident)
@@ -98,89 +102,13 @@ def generate(folder, girih):
         text = (ROOT / "examples" / f"{name}.mlir").read_text()
         for variant in variants:
             stem = folder / stem_of(name, variant)
-            stem.with_suffix(".mlir").write_text(specialise(name, text, *variant))
+            stem.with_suffix(".mlir").write_text(specialise(name, text, *variant) if variant else text)
             subprocess.run([girih, "compile", stem.with_suffix(".mlir"), "-o", stem.with_suffix(".ptx")], check=True, stderr=subprocess.DEVNULL)
     return 0
 
 
-def inputs(name, shape):
-    generator = torch.Generator(device="cuda").manual_seed(0)
-    make = lambda *size: torch.randn(size, generator=generator, device="cuda", dtype=torch.bfloat16)
-    rows, columns = shape
-    x = make(rows, columns)
-    # A single row or column has a stride that says nothing; this is what a dense matrix has.
-    x = x.as_strided(shape, (columns, 1))
-    if name == "rmsnorm":
-        return [x, make(columns)]
-    if name == "layernorm":
-        return [x, make(columns), make(columns)]
-    return [x]
-
-
-def output(name, shape):
-    rows, columns = shape
-    if name == "row_sum":
-        return torch.full((rows,), math.nan, device="cuda", dtype=torch.float32)
-    if name == "col_sum":
-        return torch.full((columns,), math.nan, device="cuda", dtype=torch.float32)
-    if name == "transpose":
-        return torch.full((columns, rows), math.nan, device="cuda", dtype=torch.bfloat16).as_strided((columns, rows), (rows, 1))
-    return torch.full(shape, math.nan, device="cuda", dtype=torch.bfloat16).as_strided(shape, (columns, 1))
-
-
-def reference(name, args, kind):
-    """What torch makes of it in `kind`."""
-    x, *rest = [a.to(kind) for a in args]
-    functional = torch.nn.functional
-    match name:
-        case "softmax":
-            return torch.softmax(x, dim=-1)
-        case "rmsnorm":
-            return functional.rms_norm(x, (x.shape[1],), rest[0], EPS)
-        case "layernorm":
-            return functional.layer_norm(x, (x.shape[1],), rest[0], rest[1], EPS)
-        case "row_sum":
-            return x.sum(dim=1, dtype=torch.float32 if kind == torch.bfloat16 else None)
-        case "col_sum":
-            return x.sum(dim=0, dtype=torch.float32 if kind == torch.bfloat16 else None)
-        case "transpose":
-            return x.t().contiguous()
-
-
-def moved_bytes(args, out):
-    return sum(a.numel() * a.element_size() for a in [*args, out])
-
-
-def problem(name, args, out):
-    """`None` when right. Rows are compared some at a time: float64 takes memory."""
-    step = max(1, (1 << 25) // max(1, args[0].shape[1]))
-    if name == "transpose":
-        return None if torch.equal(out, args[0].t()) else "not the transposed matrix"
-    if name == "col_sum":
-        want = sum((part.double().sum(dim=0) for part in args[0].split(step)), torch.zeros_like(out, dtype=torch.float64))
-        bound = 1e-5 * sum(part.double().abs().sum(dim=0) for part in args[0].split(step)) + 1e-6
-        error = (out.double() - want).abs() / bound
-        return None if bool((error <= 1).all()) else f"{error.max().item():.3g} of what is allowed"
-    worst = 0.0
-    for start in range(0, args[0].shape[0], step):
-        part = args[0][start : start + step]
-        want = reference(name, [part, *args[1:]], torch.float64)
-        got = out[start : start + step].double()
-        if name == "row_sum":
-            bound = 1e-5 * part.double().abs().sum(dim=1) + 1e-6
-        else:
-            bound = 1e-2 * want.abs() + (1e-6 if name == "softmax" else 1e-2)
-        error = (got - want).abs() / bound
-        error = torch.where(torch.isfinite(got), error, torch.full_like(error, math.inf))
-        worst = max(worst, error.max().item())
-    return None if worst <= 1 else f"{worst:.3g} of what is allowed"
-
-
-def arguments(name, args, out):
-    return [*args, out, EPS] if name in ("rmsnorm", "layernorm") else [*args, out]
-
-
-def run(folder, seconds, out_prefix):
+def run(folder, seconds, out_prefix, only):
+    from families import FAMILIES
     from gemm import Timer
     from girih import Library, Program
 
@@ -189,6 +117,9 @@ def run(folder, seconds, out_prefix):
     except ImportError as error:
         peers = None
         print(f"without Triton: {error}")
+    # Products of torch must not be computed in tf32, nor with bf16 sums.
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
     torch.zeros(1, device="cuda")
     library, timer = Library(), Timer()
     stream = torch.cuda.current_stream().cuda_stream
@@ -196,28 +127,33 @@ def run(folder, seconds, out_prefix):
     kernels = {}
     for path in sorted(folder.glob("*.ptx")):
         name = path.stem.split("-")[0]
-        kernel = Program(path, library).kernel(name)
+        if only and name not in only:
+            continue
+        family, kernel = FAMILIES[name], Program(path, library).kernel(name)
         kernels[path.stem] = kernel
-        for shape in ODD:
-            args, out = inputs(name, shape), output(name, shape)
-            kernel.bind(*arguments(name, args, out))(stream)
+        for shape in family.odd:
+            args, outs = family.operands(shape)
+            kernel.bind(*family.arguments(args, outs))(stream)
             torch.cuda.synchronize()
-            if text := problem(name, args, out):
+            if text := family.problem(args, outs):
                 wrong += 1
                 print(f"WRONG {path.stem} {shape}: {text}")
     for name, shape, variants in CASES:
-        args, out = inputs(name, shape), output(name, shape)
-        bytes_moved = moved_bytes(args, out)
+        if only and name not in only:
+            continue
+        family = FAMILIES[name]
+        args, outs = family.operands(shape)
+        work, bytes_moved = family.work(args, outs), sum(a.numel() * a.element_size() for a in [*args, *outs])
         source = torch.empty(bytes_moved // 2, dtype=torch.uint8, device="cuda")
         target = torch.empty_like(source)
         sides = {"girih": {}, "triton": {}}
         stems = [stem_of(name, variant) for variant in variants]
-        bound = {stem: kernels[stem].bind(*arguments(name, args, out)) for stem in stems if stem in kernels}
+        bound = {stem: kernels[stem].bind(*family.arguments(args, outs)) for stem in stems if stem in kernels}
         candidates = [("girih", stem, lambda launch=launch: launch(stream)) for stem, launch in bound.items()]
         if peers:
-            candidates += [("triton", text, launch) for text, launch in peers.configurations(name, args, out)]
+            candidates += [("triton", text, launch) for text, launch in peers.configurations(name, args, outs)]
         for side, text, launch in candidates:
-            out.fill_(math.nan)
+            family.reset(outs)
             try:
                 launch()
                 torch.cuda.synchronize()
@@ -226,28 +162,30 @@ def run(folder, seconds, out_prefix):
                     raise
                 print(f"left out: {name} {shape}: {side} {text}: {error}")
                 continue
-            if wrong_by := problem(name, args, out):
+            if wrong_by := family.problem(args, outs):
                 wrong += 1
                 print(f"WRONG {name} {shape}: {side} {text}: {wrong_by}")
                 continue
             sides[side][text] = launch
         launches = [*sides["girih"].values(), *sides["triton"].values()]
-        launches += [lambda: reference(name, args, torch.bfloat16), lambda: target.copy_(source)]
+        launches += [lambda: family.torch(args), lambda: target.copy_(source)]
         times = [statistics.median(t) for t in timer.interleave(launches, seconds)]
-        rates = iter([bytes_moved / t * 1e-12 for t in times])
-        row = {"case": name, "shape": f"{shape[0]}x{shape[1]}"}
+        rates = iter([work / t * 1e-12 for t in times[:-1]])
+        row = {"case": name, "shape": "x".join(map(str, shape)), "unit": family.unit}
         for side, found in sides.items():
             row[side] = {text: next(rates) for text in found}
             row[f"{side}_best"], row[f"{side}_rate"] = max(row[side].items(), key=lambda item: item[1], default=("none", 0.0))
-        row["torch"], row["copy"] = next(rates), next(rates)
+        row["torch"] = next(rates)
+        # A copy says nothing about what is not bound by memory.
+        row["copy"] = bytes_moved / times[-1] * 1e-12 if family.unit == "TB/s" else None
         others = {"triton": row["triton_rate"], "torch": row["torch"], "copy": row["copy"]}
         others["best"] = max(row["triton_rate"], row["torch"])
         row |= {f"of_{other}": row["girih_rate"] / rate if rate else None for other, rate in others.items()}
         rows.append(row)
         print(json.dumps(row), flush=True)
-        del args, out, source, target, bound, candidates, sides, launches
+        del args, outs, source, target, bound, candidates, sides, launches
     compared = f"torch {torch.__version__}" + (f", Triton {peers.triton.__version__}" if peers else ", no Triton")
-    table = markdown(rows, f"{torch.cuda.get_device_name(0)}, {compared}; TB/s of bytes read and written once.")
+    table = markdown(rows, f"{torch.cuda.get_device_name(0)}, {compared}; TB/s of bytes read and written once, TFLOP/s of products.")
     print(table)
     if out_prefix:
         out_prefix.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n")
@@ -267,7 +205,7 @@ def markdown(rows, header):
     for row in rows:
         cells = [row["case"], row["shape"], f"{row['girih_rate']:.2f}", row["girih_best"].partition("-")[2]]
         cells += [f"{row['triton_rate']:.2f}", row["triton_best"]] if row["triton"] else ["", ""]
-        cells += [f"{row['torch']:.2f}", f"{row['copy']:.2f}", *(ratio(row[f"of_{other}"]) for other in RATIOS)]
+        cells += [f"{row['torch']:.2f}", f"{row['copy']:.2f}" if row["copy"] else "", *(ratio(row[f"of_{other}"]) for other in RATIOS)]
         lines.append("| " + " | ".join(cells) + " |")
     lines += ["", "| girih against | geometric mean | least |", "|---|---|---|"]
     for other in RATIOS:
@@ -288,13 +226,14 @@ def main():
     measure = commands.add_parser("run", help="check and time them on this machine's GPU")
     measure.add_argument("folder", type=pathlib.Path)
     measure.add_argument("--seconds", type=float, default=2.0, help="time for each case (default 2)")
+    measure.add_argument("--only", nargs="+", metavar="KERNEL", help="only these kernels")
     measure.add_argument("--out", type=pathlib.Path, metavar="PREFIX", help="write PREFIX.json and PREFIX.md")
     options = parser.parse_args()
     if options.command == "generate":
         return generate(options.folder, options.girih)
     if import_error:
         raise import_error
-    return run(options.folder, options.seconds, options.out)
+    return run(options.folder, options.seconds, options.out, options.only)
 
 
 if __name__ == "__main__":

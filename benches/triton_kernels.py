@@ -1,6 +1,6 @@
 """Triton kernels to compare with: those of `memory.py`, each in several configurations, and products for `compile_time.py`.
 
-`configurations(name, args, out)` gives pairs of a text and a launch. Import fails where Triton is not installed.
+`configurations(name, args, outs)` gives pairs of a text and a launch. Import fails where Triton is not installed.
 """
 
 import triton
@@ -132,6 +132,79 @@ def transpose(X, Y, rows, n, stride_x, stride_y, ROWS: tl.constexpr, COLUMNS: tl
 
 
 @triton.jit
+def _first_larger(a, i, b, j):
+    take = (a > b) | ((a == b) & (i < j))
+    return tl.where(take, a, b), tl.where(take, i, j)
+
+
+@triton.jit
+def argmax(X, Y, n, stride_x, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    best = tl.full([BLOCK], -float("inf"), tl.float32)
+    place = tl.arange(0, BLOCK)
+    for start in range(0, n, BLOCK):
+        column = start + tl.arange(0, BLOCK)
+        x = tl.load(X + row * stride_x + column, mask=column < n, other=-float("inf"))
+        larger = x > best
+        best, place = tl.where(larger, x, best), tl.where(larger, column, place)
+    _, at = tl.reduce((best, place), 0, _first_larger)
+    tl.store(Y + row, at)
+
+
+@triton.jit
+def cumsum(X, Y, n, stride_x, stride_y, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    before = 0.0
+    for start in range(0, n, BLOCK):
+        column = start + tl.arange(0, BLOCK)
+        x = tl.load(X + row * stride_x + column, mask=column < n, other=0.0)
+        tl.store(Y + row * stride_y + column, tl.cumsum(x, 0) + before, mask=column < n)
+        before += tl.sum(x, 0)
+
+
+@triton.jit
+def gather(X, I, Y, rows, n, stride_x, stride_y, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    column = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
+    number = tl.load(I + row, mask=row < rows, other=0).to(tl.int64)
+    mask = (row[:, None] < rows) & (column[None, :] < n)
+    x = tl.load(X + number[:, None] * stride_x + column[None, :], mask=mask)
+    tl.store(Y + row[:, None].to(tl.int64) * stride_y + column[None, :], x, mask=mask)
+
+
+@triton.jit
+def histogram(X, H, n, BLOCK: tl.constexpr):
+    """With an atomic addition for each element, as girih's example has it."""
+    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(X + at, mask=at < n, other=0)
+    tl.atomic_add(H + x, tl.full([BLOCK], 1, tl.int32), mask=at < n, sem="relaxed")
+
+
+@triton.jit
+def quantize(X, Q, S, n, stride_x, stride_q, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    column = tl.arange(0, BLOCK)
+    x = tl.load(X + row * stride_x + column, mask=column < n, other=0.0).to(tl.float32)
+    s = tl.maximum(tl.max(tl.abs(x), 0), 1e-30) / 448.0
+    tl.store(S + row, s)
+    tl.store(Q + row * stride_q + column, (x / s).to(tl.float8e4nv), mask=column < n)
+
+
+@triton.jit
+def _tanh(u):
+    return tl.inline_asm_elementwise("tanh.approx.f32 $0, $1;", "=r,r", [u], dtype=tl.float32, is_pure=True, pack=1)
+
+
+@triton.jit
+def gelu(X, B, Y, n, alpha, BLOCK: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < n
+    z = alpha * tl.load(X + at, mask=inside) + tl.load(B + at, mask=inside).to(tl.float32)
+    u = 0.7978845608 * (z + 0.044715 * z * z * z)
+    tl.store(Y + at, 0.5 * z * (1 + _tanh(u)), mask=inside)
+
+
+@triton.jit
 def gemm_pointers(A, B, C, M, N, K, stride_a, stride_b, stride_c, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
     """C = A B, A row-major, B column-major, through pointers."""
     tiles_m, tiles_n = tl.cdiv(M, BM), tl.cdiv(N, BN)
@@ -180,10 +253,10 @@ def by_rows(n):
     return [(1, whole, w) for w in (16, 32)] + [(None, b, w) for b, w in [(4096, 8), (8192, 8), (8192, 16), (8192, 32), (16384, 16), (16384, 32)]]
 
 
-def configurations(name, args, out):
+def configurations(name, args, outs):
     """A text and a launch for each configuration of a case of `memory.py`."""
-    x = args[0]
-    rows, n = x.shape
+    x, out = args[0], outs[0]
+    rows, n = x.shape if x.dim() == 2 else (1, x.shape[0])
     made = []
 
     def add(text, launch):
@@ -223,4 +296,45 @@ def configurations(name, args, out):
         for r, c, warps in [(64, 64, 4), (64, 64, 8), (128, 64, 4), (128, 64, 8), (64, 128, 4), (64, 128, 8), (128, 128, 8), (32, 128, 4)]:
             grid = (triton.cdiv(rows, r), triton.cdiv(n, c))
             add(f"{r}x{c}, {warps} warps", lambda g=grid, r=r, c=c, w=warps: transpose[g](x, out, rows, n, x.stride(0), out.stride(0), ROWS=r, COLUMNS=c, num_warps=w))
+    elif name == "argmax":
+        for block, warps in [(1024, 4), (2048, 4), (2048, 8), (4096, 4), (4096, 8), (8192, 8), (8192, 16), (16384, 16)]:
+            add(f"{block}, {warps} warps", lambda b=block, w=warps: argmax[(rows,)](x, out, n, x.stride(0), BLOCK=b, num_warps=w))
+    elif name == "cumsum":
+        for block, warps in [(1024, 2), (1024, 4), (2048, 4), (2048, 8), (4096, 4), (4096, 8), (8192, 8), (8192, 16)]:
+            add(f"{block}, {warps} warps", lambda b=block, w=warps: cumsum[(rows,)](x, out, n, x.stride(0), out.stride(0), BLOCK=b, num_warps=w))
+    elif name == "gather":
+        looked_up = args[1].shape[0]
+        for r, c, warps in [(1, 1024, 4), (1, 2048, 4), (1, 4096, 4), (1, 4096, 8), (4, 1024, 4), (16, 256, 4), (8, 512, 4), (16, 512, 8)]:
+            grid = (triton.cdiv(looked_up, r), triton.cdiv(n, c))
+            add(f"{r}x{c}, {warps} warps", lambda g=grid, r=r, c=c, w=warps: gather[g](x, args[1], out, looked_up, n, x.stride(0), out.stride(0), ROWS=r, COLUMNS=c, num_warps=w))
+    elif name in ("histogram", "gelu"):
+        n = x.numel()
+        for block, warps in [(512, 4), (1024, 4), (1024, 8), (2048, 4), (2048, 8), (4096, 4), (4096, 8), (8192, 8)]:
+            grid = (triton.cdiv(n, block),)
+            if name == "gelu":
+                add(f"{block}, {warps} warps", lambda g=grid, b=block, w=warps: gelu[g](x, args[1], out, n, 1.5, BLOCK=b, num_warps=w))
+            else:
+                add(f"{block}, {warps} warps", lambda g=grid, b=block, w=warps: histogram[g](x, out, n, BLOCK=b, num_warps=w))
+    elif name == "quantize":
+        whole = triton.next_power_of_2(n)
+        for warps in (2, 4, 8, 16):
+            add(f"{whole}, {warps} warps", lambda w=warps: quantize[(rows,)](x, out, outs[1], n, x.stride(0), out.stride(0), BLOCK=whole, num_warps=w))
+    elif name == "gemm":
+        b = args[1]
+        k, n = b.shape
+        import torch
+
+        triton.set_allocator(lambda size, align, stream: torch.empty(size, device="cuda", dtype=torch.int8))
+        for bm, bn, warps, stages in [(128, 128, 4, 3), (128, 128, 8, 4), (128, 256, 8, 3), (128, 256, 8, 4), (256, 128, 8, 3), (256, 128, 8, 4)]:
+            grid = (triton.cdiv(rows, bm) * triton.cdiv(n, bn),)
+            add(
+                f"descriptors {bm}x{bn}x64, {warps} warps, {stages} stages",
+                lambda g=grid, bm=bm, bn=bn, w=warps, st=stages: gemm_descriptors[g](x, b.t(), out, rows, n, k, BM=bm, BN=bn, BK=64, GROUP=8, num_warps=w, num_stages=st),
+            )
+        for bm, bn, warps, stages in [(128, 128, 8, 4), (128, 256, 8, 3)]:
+            grid = (triton.cdiv(rows, bm) * triton.cdiv(n, bn),)
+            add(
+                f"pointers {bm}x{bn}x64, {warps} warps, {stages} stages",
+                lambda g=grid, bm=bm, bn=bn, w=warps, st=stages: gemm_pointers[g](x, b, out, rows, n, k, x.stride(0), b.stride(1), out.stride(0), BM=bm, BN=bn, BK=64, GROUP=8, num_warps=w, num_stages=st),
+            )
     return made

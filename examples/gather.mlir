@@ -22,12 +22,13 @@ tile.kernel @gather(%X: !matrix, %I: !numbers, %Y: !matrix) threads(128) launch 
   %n = memref.dim %Y, %c1 : !matrix
   %gy = arith.ceildivui %m, %c16 : index
   %gx = arith.ceildivui %n, %c256 : index
-  tile.grid %gx, %gy, %c1
+  tile.grid %gy, %gx, %c1
 } body {
   %c16 = arith.constant 16 : index
   %c256 = arith.constant 256 : index
-  %bx = tile.block_id x
-  %by = tile.block_id y
+  // Blocks of all rows first: they read the same columns of the table, which L2 holds.
+  %by = tile.block_id x
+  %bx = tile.block_id y
   %i = arith.muli %by, %c16 : index
   %j = arith.muli %bx, %c256 : index
   %rows = tile.load %I[%i] {pad = -1 : i32} : !numbers -> tensor<16xi32>

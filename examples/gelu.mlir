@@ -8,7 +8,7 @@
 
 module attributes {tile.target = "sm_90a"} {
 
-tile.kernel @gelu(%X: memref<?xf32, #tile.global>, %B: memref<?xbf16, #tile.global>, %Y: memref<?xf32, #tile.global>, %alpha: f32) threads(128) launch {
+tile.kernel @gelu(%X: memref<?xf32, #tile.global>, %B: memref<?xbf16, #tile.global>, %Y: memref<?xf32, #tile.global>, %alpha: f32) threads(256) launch {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c1024 = arith.constant 1024 : index
@@ -19,8 +19,8 @@ tile.kernel @gelu(%X: memref<?xf32, #tile.global>, %B: memref<?xbf16, #tile.glob
   %c1024 = arith.constant 1024 : index
   %block = tile.block_id x
   %i = arith.muli %block, %c1024 : index
-  %x = tile.load %X[%i] : memref<?xf32, #tile.global> -> tensor<1024xf32>
-  %b = tile.load %B[%i] : memref<?xbf16, #tile.global> -> tensor<1024xbf16>
+  %x = tile.load %X[%i] cache evict_last : memref<?xf32, #tile.global> -> tensor<1024xf32>
+  %b = tile.load %B[%i] cache evict_last : memref<?xbf16, #tile.global> -> tensor<1024xbf16>
   %a = tile.splat %alpha : f32 -> tensor<1024xf32>
   %bf = arith.extf %b : tensor<1024xbf16> to tensor<1024xf32>
   %ax = arith.mulf %a, %x : tensor<1024xf32>

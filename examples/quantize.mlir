@@ -23,7 +23,7 @@ tile.kernel @quantize(%X: !matrix, %Q: !bytes, %S: !vector) threads(128) launch 
 } body {
   %c0 = arith.constant 0 : index
   %row = tile.block_id x
-  %x = tile.load %X[%row, %c0] : !matrix -> tensor<1x4096xbf16>
+  %x = tile.load %X[%row, %c0] cache evict_last : !matrix -> tensor<1x4096xbf16>
   %xf = arith.extf %x : tensor<1x4096xbf16> to tensor<1x4096xf32>
   %abs = math.absf %xf : tensor<1x4096xf32>
   %max = tile.reduce %abs axis 1 (%a: f32, %b: f32) {
@@ -34,9 +34,11 @@ tile.kernel @quantize(%X: !matrix, %Q: !bytes, %S: !vector) threads(128) launch 
   %least = arith.constant dense<1.0e-30> : tensor<1xf32>
   %some = arith.maximumf %max, %least : tensor<1xf32>
   %s = arith.divf %some, %largest : tensor<1xf32>
-  %s1 = tile.expand_dims %s axis 1 : tensor<1xf32> -> tensor<1x1xf32>
-  %ss = tile.broadcast %s1 : tensor<1x1xf32> -> tensor<1x4096xf32>
-  %scaled = arith.divf %xf, %ss : tensor<1x4096xf32>
+  // One quotient for the row, not one for each element.
+  %inverse = arith.divf %largest, %some : tensor<1xf32>
+  %inverse1 = tile.expand_dims %inverse axis 1 : tensor<1xf32> -> tensor<1x1xf32>
+  %inverses = tile.broadcast %inverse1 : tensor<1x1xf32> -> tensor<1x4096xf32>
+  %scaled = arith.mulf %xf, %inverses : tensor<1x4096xf32>
   %q = arith.truncf %scaled : tensor<1x4096xf32> to tensor<1x4096xf8E4M3FN>
   tile.store %q, %Q[%row, %c0] : tensor<1x4096xf8E4M3FN>, !bytes
   tile.store %s, %S[%row] : tensor<1xf32>, !vector

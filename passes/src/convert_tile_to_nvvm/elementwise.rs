@@ -146,7 +146,9 @@ fn widen_bf16<'c>(op: OperationRef<'c, 'c>, operands: &Operands<'c, '_>, rewrite
 /// The 32-bit register that a 16-bit number was taken out of, and whether it is its upper half.
 fn half_of_word<'c>(v: V<'c>) -> Option<(V<'c>, bool)> {
     let taken = v.defining_op().filter(|op| op.full_name() == "llvm.extractelement")?;
-    let [pair, index] = taken.operand_values()[..] else { return None };
+    let [pair, index] = taken.operand_values()[..] else {
+        return None;
+    };
     let cast = pair.defining_op().filter(|op| op.full_name() == "llvm.bitcast")?;
     let word = cast.operand_values()[0];
     (word.r#type().is_int(32)).then_some((word, index.constant_int()? == 1))

@@ -110,6 +110,47 @@ fn result(example: &Run, variant: &Variant, checks: bool) -> Result<Vec<Vec<u8>>
     names.iter().map(read).collect()
 }
 
+/// Passes that decide how a program runs, each with what runs in its place, and whether the result keeps every bit: the sums of
+/// a product come in another order on another instruction, those of a reduction in another layout.
+const PASSES: [(&str, &str, bool); 9] = [
+    ("tile-plan-copies", "", false),
+    ("tile-pipeline", "tile-pipeline{slots=1}", true),
+    ("tile-specialize-warps", "tile-specialize-warps{roles=false}", true),
+    ("tile-assign-layouts", "tile-assign-layouts{seed=2}", false),
+    ("tile-choose-occupancy", "", true),
+    ("tile-vectorize-accesses", "", true),
+    ("tile-allocate-shared", "tile-allocate-shared{reuse=false}", true),
+    ("canonicalize", "", true),
+    ("cse", "", true),
+];
+
+/// A program computes the same before and after each pass alone.
+#[test]
+fn no_pass_changes_what_an_example_computes() {
+    let examples = runs();
+    let wrong = Mutex::new(vec![]);
+    on_all_cores(examples.len() as u64, |n| {
+        let example = &examples[n as usize];
+        let usual = result(example, &Variant::usual(), false);
+        for (pass, other, keeps_bits) in PASSES {
+            let variant = Variant {
+                instead: Some((pass, other)),
+                ..Variant::usual()
+            };
+            let without = result(example, &variant, false);
+            let why = match (&usual, &without) {
+                (Ok(with), Ok(without)) if keeps_bits && with != without => "gives other bits".to_owned(),
+                (Ok(_), Ok(_)) => continue,
+                (Err(why), _) | (_, Err(why)) => why.clone(),
+            };
+            let said = format!("{}, `{other}` in place of {pass}: {why}", example.file);
+            wrong.lock().expect("no thread panics with it").push(said);
+        }
+    });
+    let wrong = wrong.into_inner().expect("no thread panics with it");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn examples_are_right_in_every_variant() {
     let examples = runs();

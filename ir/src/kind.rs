@@ -23,6 +23,8 @@ pub trait Kind {
     type Value<'c>;
     /// For messages: "a 64-bit integer".
     const WHAT: &'static str;
+    /// Spellings that are allowed, each with its documentation, where they can be listed.
+    const VALUES: &'static [(&'static str, &'static [&'static str])] = &[];
     /// Reads it from an attribute; `None` where the attribute is of another kind.
     fn from_attribute<'c>(a: Attribute<'c>) -> Option<Self::Value<'c>>;
     /// Holds it as an attribute.
@@ -348,11 +350,11 @@ pub(crate) fn equal(p: &Parser<'_>) -> Res {
 #[macro_export]
 macro_rules! attr_enum {
     ($(#[$m:meta])* $vis:vis enum $name:ident($what:literal) {
-        $($(#[$vm:meta])* $variant:ident = $text:literal),+ $(,)?
+        $($(#[doc = $vm:literal])* $variant:ident = $text:literal),+ $(,)?
     }) => {
         $(#[$m])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        $vis enum $name { $($(#[$vm])* $variant),+ }
+        $vis enum $name { $($(#[doc = $vm])* $variant),+ }
         impl $name {
             /// Every value, in the order of declaration.
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
@@ -371,6 +373,7 @@ macro_rules! attr_enum {
         impl $crate::kind::Kind for $name {
             type Value<'c> = $name;
             const WHAT: &'static str = $what;
+            const VALUES: &'static [(&'static str, &'static [&'static str])] = &[$(($text, &[$($vm),*])),+];
             fn from_attribute<'c>(a: $crate::melior::ir::Attribute<'c>) -> Option<$name> {
                 <$crate::kind::Str as $crate::kind::Kind>::from_attribute(a).and_then(|s| $name::from_spelling(&s))
             }

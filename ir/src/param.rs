@@ -69,6 +69,7 @@ pub trait ParamHooks<'c>: Sized {
 pub struct ParamRegistration {
     pub name: &'static str,
     pub doc: &'static [&'static str],
+    pub file: &'static str,
     pub fields: &'static [AttrDef],
     pub memref_element: bool,
     pub has_layout: bool,
@@ -350,7 +351,7 @@ macro_rules! __param {
     ($entity:ident $params:ident $build:ident [$raw:ty] $parse:ident $fallback:literal;
         $(#[doc = $doc:literal])*
         $vis:vis struct $name:ident = $dialect:literal . $short:literal {
-            $(params { $($(#[$pm:meta])* $pname:ident : $pres:ident ( $($parg:tt)* )),* $(,)? })?
+            $(params { $($(#[doc = $pm:literal])* $pname:ident : $pres:ident ( $($parg:tt)* )),* $(,)? })?
             $(options [ $($opt:ident),* $(,)? ])?
             $(hooks { $($hooks:tt)* })?
         }
@@ -389,7 +390,7 @@ macro_rules! __param {
                 Self::checked($crate::melior::ir::Location::unknown(context), $($($pname),*)?)
                     .expect("parameters that verify")
             }
-            $crate::__param_accessors!(0usize; $($($(#[$pm])* $pname $pres($($parg)*);)*)?);
+            $crate::__param_accessors!(0usize; $($($(#[doc = $pm])* $pname $pres($($parg)*);)*)?);
             /// The plain type or attribute.
             pub fn plain(&self) -> $crate::melior::ir::$entity<'c> {
                 self.raw.expect("only a verifier sees one that does not exist yet")
@@ -398,7 +399,8 @@ macro_rules! __param {
             pub const REGISTRATION: $crate::param::ParamRegistration = $crate::param::ParamRegistration {
                 name: $short,
                 doc: &[$($doc),*],
-                fields: &[$($($crate::__attr_def!(stringify!($pname), $pres($($parg)*))),*)?],
+                file: file!(),
+                fields: &[$($($crate::__attr_def!(stringify!($pname), &[$($pm),*], $pres($($parg)*))),*)?],
                 memref_element: false $($(|| $crate::__param_option!(memref_element $opt))*)?,
                 has_layout: false $($(|| $crate::__param_option!(layout $opt))*)?,
                 is_encoding: false $($(|| $crate::__param_option!(encoding $opt))*)?,

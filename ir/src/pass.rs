@@ -66,10 +66,13 @@ pub struct PassInfo {
     pub statistics: &'static [Statistic],
     /// Dialects whose ops it creates.
     pub dialects: &'static [DialectSource],
+    /// The source file of its declaration, whose head describes it.
+    pub file: &'static str,
 }
 
 impl PassInfo {
     /// A pass on any op without options.
+    #[track_caller]
     pub const fn new(argument: &'static str, description: &'static str) -> Self {
         PassInfo {
             argument,
@@ -78,6 +81,7 @@ impl PassInfo {
             options: &[],
             statistics: &[],
             dialects: &[],
+            file: std::panic::Location::caller().file(),
         }
     }
 }

@@ -12,6 +12,7 @@ pub mod expand_math;
 pub mod expand_mma;
 pub mod expand_tma;
 mod global_order;
+pub mod inline_calls;
 pub mod insert_sync;
 pub mod known;
 pub mod lane_values;
@@ -31,31 +32,44 @@ pub mod vectorize_accesses;
 pub mod verify_target;
 mod whole_tiles;
 
-/// Registers every pass and pipeline; once for the process.
-pub fn register() {
-    use girih_ir::pass::register;
-    static ONCE: std::sync::Once = std::sync::Once::new();
-    ONCE.call_once(|| {
-        register(set_target::SetTarget);
-        register(plan_copies::PlanCopies);
-        register(pipeline_loops::PipelineLoops);
-        register(expand_mma::ExpandMma);
-        register(specialize_warps::SpecializeWarps);
-        register(swizzle_shared::SwizzleShared);
-        register(expand_tma::ExpandTma);
-        register(verify_target::VerifyTarget);
-        register(assign_layouts::AssignLayouts);
-        register(vectorize_accesses::VectorizeAccesses);
-        register(choose_occupancy::ChooseOccupancy);
-        register(allocate_scratch::AllocateScratch);
-        register(insert_sync::InsertSync);
-        register(allocate_shared::AllocateShared);
-        register(convert_spaces::ConvertSpaces);
-        register(convert_tile_to_nvvm::ConvertTileToNvvm);
-        register(expand_math::ExpandMath);
-        pipeline::register();
-    });
+/// Passes by the path of their types, listed once: [`PASSES`] and [`register`] follow.
+macro_rules! passes {
+    ($($pass:path),+ $(,)?) => {
+        /// What each pass is, in the order in which they run.
+        pub const PASSES: &[girih_ir::pass::PassInfo] = &[$(<$pass as girih_ir::pass::Pass>::INFO),+];
+
+        /// Registers every pass and pipeline; once for the process.
+        pub fn register() {
+            static ONCE: std::sync::Once = std::sync::Once::new();
+            ONCE.call_once(|| {
+                $(girih_ir::pass::register($pass);)+
+                pipeline::register();
+            });
+        }
+    };
 }
+
+passes!(
+    set_target::SetTarget,
+    inline_calls::InlineCalls,
+    plan_copies::PlanCopies,
+    pipeline_loops::PipelineLoops,
+    expand_mma::ExpandMma,
+    specialize_warps::SpecializeWarps,
+    swizzle_shared::SwizzleShared,
+    expand_tma::ExpandTma,
+    verify_target::VerifyTarget,
+    assign_layouts::AssignLayouts,
+    choose_occupancy::ChooseOccupancy,
+    vectorize_accesses::VectorizeAccesses,
+    allocate_scratch::AllocateScratch,
+    insert_sync::InsertSync,
+    allocate_shared::AllocateShared,
+    convert_tile_to_nvvm::ConvertTileToNvvm,
+    expand_math::ExpandMath,
+    // Outside of the pipeline.
+    convert_spaces::ConvertSpaces,
+);
 
 /// The kernels of a module, in a list of their own: a pass may erase what is in them while it goes through it.
 fn kernels<'c>(

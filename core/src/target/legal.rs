@@ -114,11 +114,7 @@ impl Feature {
     fn illegal(self, target: Target, reason: Option<String>) -> Illegal {
         let needs = match reason {
             Some(_) => Vec::new(),
-            None => self
-                .needs()
-                .iter()
-                .map(|(set, version)| format!("{} with PTX {version}", set.label()))
-                .collect(),
+            None => self.on(),
         };
         Illegal {
             feature: self.to_string(),
@@ -127,6 +123,13 @@ impl Feature {
             reason,
             alternative: self.alternative(),
         }
+    }
+
+    /// Who has it, such as `sm_100 or later with PTX 8.6`: any of these.
+    pub fn on(self) -> Vec<String> {
+        let each = self.needs().iter();
+        each.map(|(set, version)| format!("{} with PTX {version}", set.label()))
+            .collect()
     }
 
     /// Combinations that PTX does not have at all.

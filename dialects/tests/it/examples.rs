@@ -2,11 +2,7 @@
 //! read back.
 use crate::support::{context, generic, in_kernel, in_module, read_valid};
 use girih_dialects::tile::{TILE, op_definitions};
-use girih_ir::{
-    op::{OpDef, Presence},
-    param::ParamRegistration,
-    prelude::*,
-};
+use girih_ir::{op::Presence, param::ParamRegistration, prelude::*};
 use pretty_assertions::assert_eq;
 
 /// The example where it can stand: kernels in a module, all else in a kernel's body.
@@ -47,22 +43,7 @@ fn every_op_has_examples_that_round_trip() {
 
 /// The examples of a type or attribute: one type a line.
 fn parameter_examples(registration: &ParamRegistration) -> Vec<String> {
-    let as_op = OpDef {
-        name: registration.name,
-        doc: registration.doc,
-        operands: &[],
-        results: &[],
-        attributes: &[],
-        regions: &[],
-        successors: &[],
-        traits: &[],
-        interfaces: &[],
-        effects: girih_ir::op::EffectsDef::Unknown,
-        marks: &[],
-        assembly: girih_ir::op::Assembly::Generic,
-    };
-    as_op
-        .examples()
+    girih_ir::reference::examples(registration.doc)
         .iter()
         .flat_map(|e| e.lines())
         .map(str::to_owned)

@@ -8,6 +8,7 @@ mod flow;
 mod memory;
 mod mutated;
 mod programs;
+mod reference;
 mod roles;
 mod support;
 mod variants;

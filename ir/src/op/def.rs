@@ -31,6 +31,8 @@ pub enum Arity {
 pub struct OperandDef {
     /// Its name in the format, accessors and messages.
     pub name: &'static str,
+    /// Documentation, line by line.
+    pub doc: &'static [&'static str],
     /// How many values it has.
     pub arity: Arity,
     /// What each may be.
@@ -55,10 +57,14 @@ pub enum Presence {
 pub struct AttrDef {
     /// Its name.
     pub name: &'static str,
+    /// Documentation, line by line.
+    pub doc: &'static [&'static str],
     /// Whether it must be there.
     pub presence: Presence,
     /// For messages.
     pub what: &'static str,
+    /// Spellings that are allowed, each with its documentation; empty where they cannot be listed.
+    pub values: &'static [(&'static str, &'static [&'static str])],
     /// Whether an attribute is of the kind.
     pub check: for<'c> fn(Attribute<'c>) -> bool,
     /// Reads the bare form.
@@ -68,11 +74,13 @@ pub struct AttrDef {
 }
 impl AttrDef {
     /// An attribute of kind `K`.
-    pub const fn of<K: Kind>(name: &'static str, presence: Presence) -> Self {
+    pub const fn of<K: Kind>(name: &'static str, doc: &'static [&'static str], presence: Presence) -> Self {
         AttrDef {
             name,
+            doc,
             presence,
             what: K::WHAT,
+            values: K::VALUES,
             check: |a| K::from_attribute(a).is_some(),
             parse: |p| Ok(K::to_attribute(&K::parse(p)?, p.context())),
             print: |a, p| {
@@ -83,11 +91,13 @@ impl AttrDef {
         }
     }
     /// An attribute whose presence is its value.
-    pub const fn unit(name: &'static str) -> Self {
+    pub const fn unit(name: &'static str, doc: &'static [&'static str]) -> Self {
         AttrDef {
             name,
+            doc,
             presence: Presence::Unit,
             what: "a unit attribute",
+            values: &[],
             check: |a| unsafe { mlirAttributeIsAUnit(melior::ir::AttributeLike::to_raw(&a)) },
             parse: |p| Ok(Attribute::unit(p.context())),
             print: |_, _| {},
@@ -233,6 +243,8 @@ pub struct OpDef {
     pub name: &'static str,
     /// Documentation, line by line.
     pub doc: &'static [&'static str],
+    /// The source file that declares it.
+    pub file: &'static str,
     /// Operand groups.
     pub operands: &'static [OperandDef],
     /// Result groups.
@@ -345,21 +357,7 @@ impl OpDef {
     }
     /// The MLIR examples in the documentation: the contents of its ```` ```mlir ```` blocks.
     pub fn examples(&self) -> Vec<String> {
-        let mut out = vec![];
-        let mut open: Option<Vec<&str>> = None;
-        for line in self.doc {
-            let text = line.strip_prefix(' ').unwrap_or(line);
-            match (&mut open, text.trim()) {
-                (None, "```mlir") => open = Some(vec![]),
-                (Some(lines), "```") => {
-                    out.push(lines.join("\n"));
-                    open = None;
-                }
-                (Some(lines), _) => lines.push(text),
-                _ => {}
-            }
-        }
-        out
+        crate::reference::examples(self.doc)
     }
 }
 

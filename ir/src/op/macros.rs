@@ -26,9 +26,9 @@ macro_rules! op {
     (
         $(#[doc = $doc:literal])*
         $vis:vis struct $name:ident = $full:literal {
-            $(operands { $($(#[$om:meta])* $oname:ident : $oar:ident ( $ocon:expr )),* $(,)? })?
-            $(results { $($(#[$rm:meta])* $rname:ident : $rar:ident ( $rcon:expr )),* $(,)? })?
-            $(attributes { $($(#[$am:meta])* $aname:ident : $apres:ident $(( $($aarg:tt)* ))?),* $(,)? })?
+            $(operands { $($(#[doc = $om:literal])* $oname:ident : $oar:ident ( $ocon:expr )),* $(,)? })?
+            $(results { $($(#[doc = $rm:literal])* $rname:ident : $rar:ident ( $rcon:expr )),* $(,)? })?
+            $(attributes { $($(#[doc = $am:literal])* $aname:ident : $apres:ident $(( $($aarg:tt)* ))?),* $(,)? })?
             $(regions { $($gname:ident : $gkind:ident),* $(,)? })?
             $(successors { $($sname:ident : $skind:ident),* $(,)? })?
             $(traits [ $($tr:ident),* $(,)? ])?
@@ -54,11 +54,12 @@ macro_rules! op {
             pub const DEF: &'static $crate::op::OpDef = &$crate::op::OpDef {
                 name: $full,
                 doc: &[$($doc),*],
+                file: file!(),
                 operands: &[$($($crate::op::OperandDef {
-                    name: stringify!($oname), arity: $crate::__arity!($oar), constraint: $ocon }),*)?],
+                    name: stringify!($oname), doc: &[$($om),*], arity: $crate::__arity!($oar), constraint: $ocon }),*)?],
                 results: &[$($($crate::op::OperandDef {
-                    name: stringify!($rname), arity: $crate::__arity!($rar), constraint: $rcon }),*)?],
-                attributes: &[$($($crate::__attr_def!(stringify!($aname), $apres $(( $($aarg)* ))?)),*)?],
+                    name: stringify!($rname), doc: &[$($rm),*], arity: $crate::__arity!($rar), constraint: $rcon }),*)?],
+                attributes: &[$($($crate::__attr_def!(stringify!($aname), &[$($am),*], $apres $(( $($aarg)* ))?)),*)?],
                 regions: &[$($($crate::__region_def!(stringify!($gname), $gkind)),*)?],
                 successors: &[$($($crate::op::SuccessorDef {
                     name: stringify!($sname), variadic: $crate::__is_variadic!($skind) }),*)?],
@@ -71,9 +72,9 @@ macro_rules! op {
         }
 
         impl<'c: 'a, 'a> $name<'c, 'a> {
-            $($($crate::__operand_accessor!($(#[$om])* $oar $oname operand_group);)*)?
-            $($($crate::__operand_accessor!($(#[$rm])* $rar $rname result_group);)*)?
-            $($($crate::__attr_accessor!($(#[$am])* $aname $apres $(( $($aarg)* ))?);)*)?
+            $($($crate::__operand_accessor!($(#[doc = $om])* $oar $oname operand_group);)*)?
+            $($($crate::__operand_accessor!($(#[doc = $rm])* $rar $rname result_group);)*)?
+            $($($crate::__attr_accessor!($(#[doc = $am])* $aname $apres $(( $($aarg)* ))?);)*)?
             $crate::__region_accessors!(0usize; $($($gname $gkind,)*)?);
 
             /// Builds the op, detached: result types, operands, attributes, regions, successors, as declared.
@@ -153,20 +154,21 @@ macro_rules! __is_variadic {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __attr_def {
-    ($name:expr, required($k:ty)) => {
-        $crate::op::AttrDef::of::<$k>($name, $crate::op::Presence::Required)
+    ($name:expr, $doc:expr, required($k:ty)) => {
+        $crate::op::AttrDef::of::<$k>($name, $doc, $crate::op::Presence::Required)
     };
-    ($name:expr, optional($k:ty)) => {
-        $crate::op::AttrDef::of::<$k>($name, $crate::op::Presence::Optional)
+    ($name:expr, $doc:expr, optional($k:ty)) => {
+        $crate::op::AttrDef::of::<$k>($name, $doc, $crate::op::Presence::Optional)
     };
-    ($name:expr, default($k:ty, $v:expr)) => {
+    ($name:expr, $doc:expr, default($k:ty, $v:expr)) => {
         $crate::op::AttrDef::of::<$k>(
             $name,
+            $doc,
             $crate::op::Presence::Default(|c| <$k as $crate::kind::Kind>::to_attribute(&$v, c)),
         )
     };
-    ($name:expr, unit) => {
-        $crate::op::AttrDef::unit($name)
+    ($name:expr, $doc:expr, unit) => {
+        $crate::op::AttrDef::unit($name, $doc)
     };
 }
 #[doc(hidden)]

@@ -260,7 +260,7 @@ fn no_way_down(op: OperationRef<'_, '_>) -> Option<&'static str> {
         "gpu.barrier" => Some("is not lowered in kernels; write tile.barrier"),
         "cf.assert" => Some("is not lowered in kernels; write tile.assert %condition, \"message\" : i1"),
         "func.call" | "func.call_indirect" => {
-            Some("calls a function, but kernels are compiled alone; write its ops into the kernel")
+            Some("calls a function, but kernels are compiled alone; run tile-inline-calls first")
         }
         _ => match op.dialect_name() {
             "tile" | "arith" | "math" | "scf" | "cf" | "index" | "llvm" | "nvvm" | "vector" | "ub" | "builtin" => None,

@@ -73,7 +73,7 @@ tile.kernel @foreign(%A: memref<4xf32, #tile.global>) threads(32) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 } body {
-  // expected-error @+1 {{'func.call' op calls a function, but kernels are compiled alone; write its ops into the kernel}}
+  // expected-error @+1 {{'func.call' op calls a function, but kernels are compiled alone; run tile-inline-calls first}}
   func.call @helper() : () -> ()
   // expected-error @+1 {{'memref.alloc' op is not lowered in kernels; memory of the block is tile.alloc}}
   %m = memref.alloc() : memref<4xf32>

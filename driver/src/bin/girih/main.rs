@@ -12,7 +12,7 @@ mod targets;
 
 use clap::{Parser, Subcommand};
 use girih::{Failure, failure::Result};
-use std::process::ExitCode;
+use std::{ffi::OsString, process::ExitCode};
 
 /// A compiler for GPU tile programs: from .mlir through NVVM to PTX, and onto a GPU or a simulator of one.
 #[derive(Parser)]
@@ -42,7 +42,7 @@ enum Command {
 
 fn main() -> ExitCode {
     girih::bytecode::answer();
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(arguments()) {
         Ok(cli) => cli,
         Err(error) => return ExitCode::from(misused(&error)),
     };
@@ -58,6 +58,21 @@ fn main() -> ExitCode {
         Command::Targets(args) => end(targets::main(args), args.json),
         Command::Doctor(args) => end(show::doctor(args), args.json),
     }))
+}
+
+/// The command line, where a type of the IR after `layout` stands for `layout of TYPE`.
+fn arguments() -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    let after_layout = arguments.get(1).is_some_and(|command| command == "layout");
+    if after_layout
+        && arguments
+            .get(2)
+            .and_then(|word| word.to_str())
+            .is_some_and(layout::is_printed)
+    {
+        arguments.insert(2, "of".into());
+    }
+    arguments
 }
 
 /// The exit code of a command that has no source to quote.

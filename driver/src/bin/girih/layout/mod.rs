@@ -1,7 +1,10 @@
 //! `girih layout`: drawings of register layouts, swizzles, banks and tensor copies.
 mod copy;
 mod parse;
+mod printed;
 mod tile;
+
+pub use printed::is_printed;
 
 use crate::output;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
@@ -29,6 +32,10 @@ Examples:
   girih layout box --tensor 100x72 --box 16x32 --at 90,48 --type bf16 --swizzle 64
   girih layout im2col-w --tensor 2x6x8x32 --lower -1 --upper 1 --pixels 9 --halo 2 --at 0,2,-1,0 --swizzle 64 --target sm_100a
   girih layout im2col --tensor 1x6x8x16 --lower -1,-1 --upper -1,-1 --pixels 24 --at 0,-1,-1,0 --offsets 1,2
+Types and encodings are drawn as the IR prints them:
+  girih layout 'tensor<64x64xf32, #tile.blocked<per_thread = [1, 4], lanes = [2, 16], warps = [4, 1]>>'
+  girih layout '#tile.sliced<axis = 1, of = #tile.blocked<per_thread = [1, 4], lanes = [2, 16], warps = [4, 1]>>' --shape 64
+  girih layout 'memref<64x64xbf16, #tile.shared<swizzle = 128>>'     banks
 Shapes and coordinates are outermost first, as in MLIR; PTX lists them the other way round.";
 
 /// Options of `girih layout`.
@@ -43,6 +50,8 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum What {
+    /// A type or encoding as the IR prints it, such as 'tensor<64x128xf32, #tile.blocked<...>>'; `of` may be left out.
+    Of(printed::Printed),
     /// D of wgmma.mma_async: a warpgroup for every 64 rows.
     #[command(name = "wgmma_d")]
     WgmmaD(tile::Fragment),
@@ -147,6 +156,7 @@ pub fn main(args: &Args) -> u8 {
 fn draw(what: &What) -> Result<Drawing> {
     use girih_core::layout::Named;
     match what {
+        What::Of(args) => args.draw(),
         What::WgmmaD(args) => args.draw(Named::WgmmaD),
         What::WgmmaA(args) => args.draw(Named::WgmmaA),
         What::MmaD(args) => args.draw(Named::MmaD),

@@ -8,6 +8,7 @@ use girih_core::{
         self, Dim, LinearLayout, Named, Padded, Repeated, SharedTile,
         draw::{self, Access, Drawing},
     },
+    tensor_map::Swizzle,
 };
 
 /// A layout that an instruction prescribes.
@@ -212,25 +213,29 @@ impl Banks {
             )));
         };
         let mode = self.swizzle.mode()?;
-        let tile = SharedTile::new(rows, columns, self.dtype.bytes(), mode).map_err(usage)?;
-        let accesses = match self.access.is_empty() {
-            true => Access::usual(&tile),
-            false => {
-                let parsed = self.access.iter().map(|text| {
-                    let access = Access::parse(text, &tile).map_err(usage)?;
-                    match access.count(&tile) {
-                        Some(_) => Ok(access),
-                        None => Err(Failure::usage(format!(
-                            "--access {text}: a tile of {rows} x {columns} {} under swizzle {} cannot be accessed so",
-                            self.dtype,
-                            mode.name()
-                        ))),
-                    }
-                });
-                parsed.collect::<Result<_>>()?
-            }
-        };
         let title = format!("banks of {rows}x{columns} {}, swizzle {}", self.dtype, mode.name());
-        draw::banks(&title, &tile, &accesses).map_err(usage)
+        banks(&title, [rows, columns], self.dtype.bytes(), mode, &self.access)
     }
+}
+
+/// Draws a tile in shared memory, with the accesses that are named, or the usual ones.
+pub fn banks(title: &str, [rows, columns]: [u64; 2], bytes: u64, mode: Swizzle, names: &[String]) -> Result<Drawing> {
+    let tile = SharedTile::new(rows, columns, bytes, mode).map_err(usage)?;
+    let accesses = match names.is_empty() {
+        true => Access::usual(&tile),
+        false => {
+            let parsed = names.iter().map(|text| {
+                let access = Access::parse(text, &tile).map_err(usage)?;
+                match access.count(&tile) {
+                    Some(_) => Ok(access),
+                    None => Err(Failure::usage(format!(
+                        "--access {text}: a tile of {rows} x {columns} elements of {bytes} bytes under swizzle {} cannot be accessed so",
+                        mode.name()
+                    ))),
+                }
+            });
+            parsed.collect::<Result<_>>()?
+        }
+    };
+    draw::banks(title, &tile, &accesses).map_err(usage)
 }

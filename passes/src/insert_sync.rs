@@ -38,6 +38,7 @@
 //!   one store writes in the passes of a loop, which goes to different places where nothing reads in between;
 //! - what lies before a wait for an mbarrier or a cluster, a barrier with a number, a fence of memory: the program has an
 //!   agreement of its own there. Scratch alone does not count on it;
+//! - buffers that say so (`tile.alloc ordered`), as the slots of `tile-pipeline` do;
 //! - mbarriers, buffers that go where their uses cannot be followed, and all that stands in roles (`tile.warp_specialize`).
 //!
 //! A barrier stands only where all threads of the block come by: outside conditions and loops that may differ between
@@ -171,9 +172,13 @@ fn remark_what_is_left<'c>(kernel: Kernel<'c, 'c>, uses: &Uses<'c>) {
             {
                 said.push(later.op);
                 let earlier = &uses.all[p.number];
+                let remedy = match uses.buffers[later.buffer].is_global {
+                    true => "order the two by hand",
+                    false => "order the two by hand, and say `ordered` at the buffer's tile.alloc",
+                };
                 let m = format!(
                     "may meet the access at {} of another thread, but only some threads of the block come here, so that no \
-                     barrier is inserted; order the two by hand",
+                     barrier is inserted; {remedy}",
                     line(earlier.op)
                 );
                 drop(Diag::remark(&later.op, m).note(earlier.op.location(), "the other access is here"));
@@ -193,7 +198,7 @@ fn missing<'c>(
     let buffer = &uses.buffers[later.buffer];
     let apart = earlier.buffer != later.buffer || !(earlier.writes || later.writes);
     let lost = buffer.lost.is_some() && !buffer.is_global;
-    if apart || (pending.by_hand && !buffer.is_global) || buffer.is_mbarrier || lost {
+    if apart || (pending.by_hand && !buffer.is_global) || buffer.is_mbarrier || buffer.is_ordered || lost {
         return None;
     }
     let unseen = later.way == Way::Async && earlier.way == Way::Plain && earlier.writes && !pending.fenced;

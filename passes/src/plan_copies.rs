@@ -128,6 +128,28 @@ struct Plan<'c> {
     copy: Result<Test<'c>, String>,
 }
 
+/// Why wgmma does not take a product, and which op is in the way.
+struct Refusal<'c> {
+    why: String,
+    at: Option<(OperationRef<'c, 'c>, &'static str)>,
+}
+
+impl From<String> for Refusal<'_> {
+    fn from(why: String) -> Self {
+        Refusal { why, at: None }
+    }
+}
+
+impl<'c> Refusal<'c> {
+    /// Says it of the product.
+    fn note(&self, diag: Diag) -> Diag {
+        match self.at {
+            Some((op, what)) => diag.note(op.location(), what),
+            None => diag,
+        }
+    }
+}
+
 /// A `tile.stage` that this pass made, and what must hold for its tensor copies.
 type Planned<'c> = (OperationRef<'c, 'c>, V<'c>);
 
@@ -177,13 +199,13 @@ fn plan<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         match operands(kernel, *mma) {
             Ok(own) => plans.extend(own),
             // What is staged already is for wgmma.
-            Err(why) if mma.is_staged() => errors.op(&mma.op(), why),
-            Err(why) => {
+            Err(refusal) if mma.is_staged() => {
+                errors.merge(refusal.note(Diag::op(&mma.op(), &refusal.why)).report::<()>());
+            }
+            Err(refusal) => {
                 cx.count(2, 1);
-                drop(Diag::remark(
-                    &mma.op(),
-                    format!("is multiplied by mma.sync, not by wgmma: {why}"),
-                ));
+                let m = format!("is multiplied by mma.sync, not by wgmma: {}", refusal.why);
+                drop(refusal.note(Diag::remark(&mma.op(), m)));
             }
         }
     }
@@ -255,12 +277,12 @@ fn plan<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
 }
 
 /// How the operands of a product that are not staged yet will be, or why wgmma does not take it.
-fn operands<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>) -> Result<Vec<Plan<'c>>, String> {
+fn operands<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>) -> Result<Vec<Plan<'c>>, Refusal<'c>> {
     let acc = mma.acc().r#type();
     if is_laid_out(acc) {
-        return Err(format!("the accumulator {acc} has a layout already"));
+        return Err(format!("the accumulator {acc} has a layout already").into());
     }
-    let needed = wgmma_of(mma).ok_or("wgmma has no f64")?;
+    let needed = wgmma_of(mma).ok_or_else(|| "wgmma has no f64".to_owned())?;
     if let Some(target) = target_of(mma.op()) {
         Feature::Op(needed).legal(target).map_err(|e| e.to_string())?;
     }
@@ -272,23 +294,33 @@ fn operands<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>) -> Result<Vec<Plan<'c>
 }
 
 /// How an operand will be staged.
-fn operand<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>, side: Side) -> Result<Plan<'c>, String> {
+fn operand<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>, side: Side) -> Result<Plan<'c>, Refusal<'c>> {
     let (op, value) = (mma.op(), mma.operand(side));
     let Some(load) = value.defining_op().and_then(|by| by.cast::<Load>()) else {
-        return Err(format!("operand {side} is computed, not loaded"));
+        return Err(Refusal {
+            why: format!("operand {side} is computed, not loaded"),
+            at: value.defining_op().map(|by| (by, "computed here")),
+        });
     };
-    if load.op().block() != op.block() || is_written_between(load.op(), op) {
-        return Err(format!(
-            "operand {side} is loaded in another block, or memory is written between its load and the product"
-        ));
+    if load.op().block() != op.block() {
+        return Err(Refusal {
+            why: format!("operand {side} is loaded outside of the region that multiplies; load it there"),
+            at: Some((load.op(), "loaded here")),
+        });
+    }
+    if let Some(write) = written_between(load.op(), op) {
+        return Err(Refusal {
+            why: format!(
+                "memory may be written between the load of operand {side} and the product; load it after that, or multiply before"
+            ),
+            at: Some((write, "this may write")),
+        });
     }
     if load.pad().is_some() {
-        return Err(format!(
-            "operand {side} says pad, but staged operands are padded with zero"
-        ));
+        return Err(format!("operand {side} says pad, but staged operands are padded with zero").into());
     }
     if is_laid_out(value.r#type()) {
-        return Err(format!("operand {side} has a layout already"));
+        return Err(format!("operand {side} has a layout already").into());
     }
     let bits = value.r#type().element_type().and_then(|e| e.bit_width()).unwrap_or(0);
     let bytes = i64::from(bits) / 8;
@@ -305,17 +337,12 @@ fn operand<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>, side: Side) -> Result<P
     })
 }
 
-/// Whether memory may change between two ops of a block.
-fn is_written_between<'c>(from: OperationRef<'c, 'c>, to: OperationRef<'c, 'c>) -> bool {
-    let Some(block) = from.block() else { return true };
-    let ops = block.op_list();
-    let between = ops
-        .iter()
-        .skip_while(|op| **op != from)
-        .skip(1)
-        .take_while(|op| **op != to);
+/// The first op between two of a block that may change memory.
+fn written_between<'c>(from: OperationRef<'c, 'c>, to: OperationRef<'c, 'c>) -> Option<OperationRef<'c, 'c>> {
+    let ops = from.block().map(|block| block.op_list()).unwrap_or_default();
+    let after = ops.into_iter().skip_while(|op| *op != from).skip(1);
     let harmless = |kind: EffectKind| matches!(kind, EffectKind::Read | EffectKind::Allocate);
-    between.into_iter().any(|op| {
+    after.take_while(|op| *op != to).find(|op| {
         op.memory_effects()
             .is_none_or(|all| all.iter().any(|(kind, _)| !harmless(*kind)))
     })

@@ -91,6 +91,8 @@ pub struct Buffer<'c> {
     pub is_global: bool,
     /// Whether it holds mbarriers.
     pub is_mbarrier: bool,
+    /// Whether the program says that it orders all uses itself.
+    pub is_ordered: bool,
     /// An op that takes the buffer where its uses cannot be followed.
     pub lost: Option<OperationRef<'c, 'c>>,
     /// Whether a use goes through the async proxy.
@@ -124,7 +126,7 @@ impl<'c> Uses<'c> {
         let arguments = kernel.body().entry().map(|b| b.argument_values()).unwrap_or_default();
         for memory in arguments.into_iter().filter(|v| is_global(v.r#type())) {
             let (buffers, uses) = (found.buffers.len(), found.all.len());
-            found.add(memory, false);
+            found.add(memory, false, false);
             let own = &found.all[uses..];
             if !own.iter().any(|u| u.writes) || !own.iter().any(|u| u.is_whole_tile()) {
                 found.buffers.truncate(buffers);
@@ -142,7 +144,7 @@ impl<'c> Uses<'c> {
             waiting: BTreeSet::new(),
         };
         for alloc in kernel.op().nested::<Alloc>() {
-            found.add(alloc.result(), is_mbarrier(alloc.result().r#type()));
+            found.add(alloc.result(), is_mbarrier(alloc.result().r#type()), alloc.ordered());
         }
         found
     }
@@ -157,10 +159,11 @@ impl<'c> Uses<'c> {
         self
     }
 
-    fn add(&mut self, root: V<'c>, is_mbarrier: bool) {
+    fn add(&mut self, root: V<'c>, is_mbarrier: bool, is_ordered: bool) {
         self.buffers.push(Buffer {
             is_global: is_global(root.r#type()),
             is_mbarrier,
+            is_ordered,
             lost: None,
             is_async: false,
             is_in_flight: false,

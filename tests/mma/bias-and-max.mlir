@@ -6,6 +6,8 @@
 // RUN: girih compile %s -o - | FileCheck %s --check-prefix=PTX
 // CHECK: right: C:
 // CHECK: top:
+// RUN: girih compile %s -o %t.ptx 2>&1 | FileCheck %s --check-prefix=REMARKS --allow-empty
+// REMARKS-NOT: order the two by hand
 // PTX: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
 // PTX-NOT: mma.sync
 

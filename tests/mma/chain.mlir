@@ -7,6 +7,8 @@
 // RUN: girih compile %s -o - | FileCheck %s --check-prefix=PTX
 // RUN: girih-opt %s -tile-plan-copies -tile-pipeline -tile-expand-mma -tile-specialize-warps -tile-expand-tma -canonicalize -cse -tile-assign-layouts 2>/dev/null | FileCheck %s --check-prefix=LAYOUT
 // CHECK: right: C:
+// RUN: girih compile %s -o %t.ptx 2>&1 | FileCheck %s --check-prefix=REMARKS --allow-empty
+// REMARKS-NOT: order the two by hand
 // PTX: wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16
 // PTX: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 // LAYOUT: %[[S:.*]] = tile.wgmma.wait 0

@@ -14,8 +14,8 @@
 // CHECK: %[[MAP_B:.*]] = tile.tensor_map %[[T]] optional : {{.*}} -> !tile.tensor_map<32x64xbf16, swizzle = 128>
 // CHECK: tile.grid %{{.*}} args(%[[MAP_A]], %[[MAP_B]]
 // CHECK: } body args(%[[A:.*]]: !tile.tensor_map<64x64xbf16, swizzle = 128>, %[[B:.*]]: !tile.tensor_map<32x64xbf16, swizzle = 128>)
-// CHECK: %[[RING_A:.*]] = tile.alloc : memref<3x1x1x64x64xbf16, #tile.shared<swizzle = 128>>
-// CHECK: %[[RING_B:.*]] = tile.alloc : memref<3x1x1x32x64xbf16, #tile.shared<swizzle = 128>>
+// CHECK: %[[RING_A:.*]] = tile.alloc ordered : memref<3x1x1x64x64xbf16, #tile.shared<swizzle = 128>>
+// CHECK: %[[RING_B:.*]] = tile.alloc ordered : memref<3x1x1x32x64xbf16, #tile.shared<swizzle = 128>>
 // CHECK: %[[FULL:.*]] = tile.alloc : memref<3x!tile.mbarrier, #tile.shared>
 // CHECK: %[[EMPTY:.*]] = tile.alloc : memref<3x!tile.mbarrier, #tile.shared>
 // CHECK: %[[FULL_2:.*]] = tile.alloc : memref<3x!tile.mbarrier, #tile.shared>
@@ -145,7 +145,7 @@ tile.kernel @panels(%B: !rows) threads(128) launch {
 
 // What is transposed on the way has one buffer and barriers around the copy; the ring of the other operand goes on.
 // CHECK-LABEL: tile.kernel @transposed
-// CHECK: tile.alloc : memref<3x1x1x64x64xi8, #tile.shared<swizzle = 64>>
+// CHECK: tile.alloc ordered : memref<3x1x1x64x64xi8, #tile.shared<swizzle = 64>>
 // CHECK: %[[BUFFER:.*]] = tile.alloc : memref<1x1x64x64xi8, #tile.shared<swizzle = 64>>
 // CHECK: tile.produce({{.*}}) ahead(3) threads(128) {
 // CHECK-NOT: %B

@@ -42,6 +42,7 @@ tile.kernel @computed(%A: !rows, %B: !columns) threads(128) launch {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64x8xf32>
   %a = tile.load %A[%c0, %c0] : !rows -> tensor<64x16xbf16>
+  // expected-note @+1 {{computed here}}
   %twice = arith.addf %a, %a : tensor<64x16xbf16>
   %b = tile.load %B[%c0, %c0] : !columns -> tensor<16x8xbf16>
   // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: operand a is computed, not loaded}}
@@ -59,10 +60,33 @@ tile.kernel @written(%A: !rows, %B: !columns) threads(128) launch {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64x8xf32>
   %a = tile.load %A[%c0, %c0] : !rows -> tensor<64x16xbf16>
+  // expected-note @+1 {{this may write}}
   tile.store %a, %A[%c0, %c0] : tensor<64x16xbf16>, !rows
   %b = tile.load %B[%c0, %c0] : !columns -> tensor<16x8xbf16>
-  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: operand a is loaded in another block, or memory is written between its load and the product}}
+  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: memory may be written between the load of operand a and the product; load it after that, or multiply before}}
   %c = tile.mma %a, %b, %zero : tensor<64x16xbf16>, tensor<16x8xbf16>, tensor<64x8xf32>
+}
+
+// -----
+
+!rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xbf16, strided<[1, ?]>, #tile.global>
+tile.kernel @elsewhere(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  // expected-note @+1 {{loaded here}}
+  %a = tile.load %A[%c0, %c0] : !rows -> tensor<64x16xbf16>
+  %sum = scf.for %k = %c0 to %c4 step %c1 iter_args(%acc = %zero) -> (tensor<64x8xf32>) {
+    %b = tile.load %B[%c0, %c0] : !columns -> tensor<16x8xbf16>
+    // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: operand a is loaded outside of the region that multiplies; load it there}}
+    %c = tile.mma %a, %b, %acc : tensor<64x16xbf16>, tensor<16x8xbf16>, tensor<64x8xf32>
+    scf.yield %c : tensor<64x8xf32>
+  }
 }
 
 // -----
@@ -283,6 +307,7 @@ tile.kernel @half_staged(%A: !rows, %B: !columns) threads(128) launch {
   %c0 = arith.constant 0 : index
   %staged = tile.alloc : memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>
   %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  // expected-note @+1 {{computed here}}
   %one = arith.constant dense<1.0> : tensor<64x8xbf16>
   // expected-error @+1 {{operand b is computed, not loaded}}
   %c = tile.mma %staged, %one, %zero : memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>, tensor<64x8xbf16>, tensor<64x8xf32>

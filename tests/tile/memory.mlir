@@ -8,6 +8,8 @@
 func.func private @memory(%g: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %i: index) {
   // CHECK: %[[RING:.*]] = tile.alloc : memref<4x64x64xbf16, #tile.shared<swizzle = 128>>
   %ring = tile.alloc : memref<4x64x64xbf16, #tile.shared<swizzle = 128>>
+  // CHECK: tile.alloc ordered : memref<64xf32, #tile.shared>
+  %own_order = tile.alloc ordered : memref<64xf32, #tile.shared>
   // CHECK: tile.alloc {offset = 32768 : i64} : memref<2x!tile.mbarrier, #tile.shared>
   %bars = tile.alloc {offset = 32768 : i64} : memref<2x!tile.mbarrier, #tile.shared>
   // CHECK: tile.slab %[[RING]][%[[I]]] : memref<4x64x64xbf16, #tile.shared<swizzle = 128>> -> memref<64x64xbf16, #tile.shared<swizzle = 128>>

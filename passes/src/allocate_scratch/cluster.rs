@@ -105,7 +105,7 @@ fn make_barriers<'c>(first: OperationRef<'c, 'c>, barriers: usize) -> Vec<Value<
     let e = Emit::new(&at, first.location());
     let t = Type::parse(e.context(), "memref<!tile.mbarrier, #tile.shared>").expect("a type of this code");
     let made: Vec<_> = (0..barriers)
-        .map(|_| e.insert(Alloc::build(e.loc(), t, None)).result0())
+        .map(|_| e.insert(Alloc::build(e.loc(), t, None, false)).result0())
         .collect();
     let thread = e.insert(ThreadId::build(e.loc(), e.index_type(), false)).result0();
     let one_thread = e.cmp(Cmp::Eq, thread, e.index(0));

@@ -185,7 +185,9 @@ fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
     let buffer = |of: OperationRef<'c, 'c>, bytes: u64| {
         cx.count(0, bytes);
         let t = bytes_in_shared(first.ctx(), bytes);
-        Before(first).insert(Alloc::build(of.location(), t, None)).result0()
+        Before(first)
+            .insert(Alloc::build(of.location(), t, None, false))
+            .result0()
     };
     for (op, bytes) in parts.into_iter().filter(|(_, bytes)| *bytes > 0) {
         add_scratch(op, buffer(op, bytes), None);

@@ -301,7 +301,7 @@ impl<'c> Shared<'c> {
         let t = self.rings[n].slot;
         let shape = [vec![slots], t.shape().unwrap_or_default()].concat();
         let at = Before(self.first);
-        let memory = Emit::new(&at, loc).insert(Alloc::build(loc, with_shape(t, &shape), None));
+        let memory = Emit::new(&at, loc).insert(Alloc::build(loc, with_shape(t, &shape), None, true));
         self.rings[n].memory = Some(memory.result0());
         memory.result0()
     }
@@ -310,7 +310,7 @@ impl<'c> Shared<'c> {
         let at = Before(self.first);
         let e = Emit::new(&at, loc);
         let t = Type::parse(e.context(), t).expect("a type of the dialect");
-        e.insert(Alloc::build(loc, t, None)).result0()
+        e.insert(Alloc::build(loc, t, None, false)).result0()
     }
     /// A ring of mbarriers; `arrivals` end a phase.
     fn mbarriers(&mut self, loc: Location<'c>, slots: i64, arrivals: i64) -> V<'c> {

@@ -79,7 +79,7 @@ fn buffer<'c>(shared: &mut Shared<'c>, stage: Stage<'c, 'c>) -> V<'c> {
         return e.insert(Slab::build(loc, t, memory, &[e.index(0)])).result0();
     }
     let own = with_shape(t, &t.shape().unwrap_or_default());
-    e.insert(Alloc::build(loc, own, None)).result0()
+    e.insert(Alloc::build(loc, own, None, false)).result0()
 }
 
 /// Copies a tile, all threads together.

@@ -30,16 +30,18 @@ op! {
     /// Memory of the block, shared by its threads, for the kernel's whole life. Content is undefined.
     ///
     /// With a swizzle, the innermost dimension is exactly as many bytes as the swizzle spans. `offset`, the bytes from the
-    /// start of the block's shared memory, is given by `tile-allocate-shared`, or by hand.
+    /// start of the block's shared memory, is given by `tile-allocate-shared`, or by hand. Where the program orders all uses of
+    /// the buffer itself, as by mbarriers around the slots of a ring, `ordered` says so, and `tile-insert-sync` leaves them alone.
     ///
     /// ```mlir
-    /// %ring = tile.alloc : memref<4x128x64xbf16, #tile.shared<swizzle = 128>>
+    /// %tile = tile.alloc : memref<128x64xbf16, #tile.shared<swizzle = 128>>
+    /// %ring = tile.alloc ordered : memref<4x128x64xbf16, #tile.shared<swizzle = 128>>
     /// ```
     pub struct Alloc = "tile.alloc" {
         results { result: one(SHARED_MEMREF) }
-        attributes { offset: optional(I64) }
+        attributes { offset: optional(I64), ordered: unit }
         effects [allocate result]
-        format "attr-dict `:` type($result)"
+        format "(`ordered` $ordered^)? attr-dict `:` type($result)"
         hooks {
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());

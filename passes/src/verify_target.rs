@@ -10,7 +10,7 @@
 //! }
 //! ```
 //!
-//! Needs `tile.target` on the module. Refuses, each with the op, the value and what to do, all of them in one run:
+//! Needs `tile.target` on the module. Refuses, each with the op as the program has it, the value and what to do, all of them in one run:
 //! - tile ops in a module that names no target;
 //! - an op whose instruction the target lacks ([`features`]);
 //! - a tensor map of a format or swizzle that the target lacks;
@@ -19,15 +19,14 @@
 //! - a `memref.dim` past its memref's rank, in references too: upstream's canonicalisation would read past the shape.
 use girih_core::target::{PtxVersion, Target};
 use girih_dialects::tile::{
-    features::{features, map_violations},
+    features::{features, map_violations, maps_of},
     host,
-    ops::{kernel::Kernel, tensormap_device::At, tma::MakeTensorMap},
+    ops::kernel::Kernel,
     target_of,
     types::TensorMapType,
     verify::dimension_exists,
 };
 use girih_ir::{
-    ext::BlockExt,
     pass::{Pass, PassContext, PassInfo},
     prelude::*,
 };
@@ -109,28 +108,33 @@ pub fn verify_ptx<'c: 'a, 'a>(module: OperationRef<'c, 'a>, version: PtxVersion)
     errors.result()
 }
 
-fn verify<'c: 'a, 'a>(op: OperationRef<'c, 'a>, target: Target, errors: &mut Errors) {
-    for feature in features(op) {
-        if let Err(illegal) = feature.legal(target) {
-            errors.op(&op, illegal.to_string());
-        }
+fn verify<'c>(op: OperationRef<'c, 'c>, target: Target, errors: &mut Errors) {
+    let illegal: Vec<_> = features(op)
+        .iter()
+        .filter_map(|feature| feature.legal(target).err())
+        .collect();
+    for missing in &illegal {
+        errors.op(&op, missing.to_string());
     }
-    if let Some(make) = op.cast::<MakeTensorMap>() {
-        if let Some(map) = TensorMapType::of(make.map().r#type()) {
-            verify_map(op, map, target, errors);
-        }
-    } else if let Some(at) = op.cast::<At>() {
-        if let Some(map) = TensorMapType::of(at.map().r#type()) {
-            verify_map(op, map, target, errors);
-        }
-    } else if let Some(kernel) = op.cast::<Kernel>() {
+    // What a copy is made of does not matter where the copy itself is missing.
+    for map in maps_of(op).into_iter().filter(|_| illegal.is_empty()) {
+        verify_map(op, map, target, errors);
+    }
+    if let Some(kernel) = op.cast::<Kernel>() {
         verify_limits(kernel, target, errors);
-        let arguments = kernel.launch().entry().map(|b| b.argument_values()).unwrap_or_default();
-        for map in arguments.iter().filter_map(|v| TensorMapType::of(v.r#type())) {
-            verify_map(op, map, target, errors);
-        }
         errors.merge(host::launch(op, kernel.launch()));
     }
+}
+
+/// Whether the target that the module names has what an op asks for; so too where it names none.
+pub fn is_legal<'c>(op: OperationRef<'c, 'c>) -> bool {
+    let has_all = |target: Target| {
+        features(op).iter().all(|feature| feature.legal(target).is_ok())
+            && maps_of(op)
+                .into_iter()
+                .all(|map| map_violations(map, target).is_some_and(|violations| violations.is_empty()))
+    };
+    target_of(op).is_none_or(has_all)
 }
 
 fn verify_map(op: OperationRef<'_, '_>, map: TensorMapType<'_>, target: Target, errors: &mut Errors) {

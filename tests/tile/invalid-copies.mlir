@@ -26,16 +26,6 @@ func.func private @f(!tile.tensor_map<64x32xbf16, swizzle = 64, mode = im2col_w_
 
 // -----
 
-// expected-error@below {{swizzle = none, but im2col along W allows 64, 96, 128 and 128 (32-byte atoms); use swizzle 128}}
-func.func private @f(!tile.tensor_map<64x32xbf16, mode = im2col_w, rank = 4, lower = [0], upper = [0]>)
-
-// -----
-
-// expected-error@below {{box[0] = 64 elements, but format b4x16_p64 needs exactly 128; use 128}}
-func.func private @f(!tile.tensor_map<8x64xf4E2M1FN, format = b4x16_p64>)
-
-// -----
-
 func.func private @f(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>) {
   // expected-error@below {{packs its elements in bytes, so that it needs a memref of i8, found memref<?x?xbf16, strided<[?, 1]>, #tile.global>}}
   %0 = tile.tensor_map %A : memref<?x?xbf16, strided<[?, 1]>, #tile.global> -> !tile.tensor_map<8x128xf4E2M1FN>

@@ -91,21 +91,6 @@ func.func private @f(!tile.in_flight<i32>)
 
 // -----
 
-// expected-error@below {{box[0] = 256 bytes}}
-func.func private @f(!tile.tensor_map<64x128xbf16, swizzle = 128>)
-
-// -----
-
-// expected-error@below {{box[0] = 512}}
-func.func private @f(!tile.tensor_map<512xi32>)
-
-// -----
-
-// expected-error@below {{rank}}
-func.func private @f(!tile.tensor_map<1x1x1x1x1x16xi8>)
-
-// -----
-
 // expected-error@below {{the box of a tensor map has static sizes, found `?`}}
 func.func private @f(!tile.tensor_map<?x16xi8>)
 
@@ -118,17 +103,6 @@ func.func private @f(!tile.tensor_map<9223372036854775807x16xi8>)
 
 // expected-error@below {{element_strides[0] = -1, but 1 to 8 is allowed}}
 func.func private @f(!tile.tensor_map<8x16xi8, element_strides = [1, -1]>)
-
-// -----
-
-// expected-error@below {{box[0] = 300, but 1 to 256 is allowed; split the box into several transfers}}
-// expected-error@below {{box[0] = 600 bytes, but must be a multiple of 16; split it into parts of a multiple of 8 elements, 256 at most}}
-func.func private @f(!tile.tensor_map<8x300xbf16>)
-
-// -----
-
-// expected-error@below {{channels_per_pixel = 320, but 1 to 256 is allowed; bring the channels by several transfers}}
-func.func private @f(!tile.tensor_map<8x320xbf16, mode = im2col, lower = [0], upper = [0]>)
 
 // -----
 
@@ -157,20 +131,47 @@ func.func private @f(!tile.tensor_map<8x16xi8, swizzle = 32, atom = 64>)
 
 // -----
 
-// expected-error@below {{element_strides}}
-func.func private @f(!tile.tensor_map<8x16xi8, element_strides = [9, 1]>)
+// Rules of the driver are told where a map is made or taken, all of them in one run.
+
+// expected-error@below {{argument 'swizzled': box[0] = 256 bytes}}
+// expected-error@below {{argument 'long': box[0] = 512}}
+// expected-error@below {{argument 'rank': rank = 6, but a tensor map has 1 to 5 dimensions}}
+// expected-error@below {{argument 'wide': box[0] = 300, but 1 to 256 is allowed; split the box into several transfers}}
+// expected-error@below {{argument 'wide': box[0] = 600 bytes, but must be a multiple of 16; split it into parts of a multiple of 8 elements, 256 at most}}
+// expected-error@below {{argument 'pixels': channels_per_pixel = 320, but 1 to 256 is allowed; bring the channels by several transfers}}
+// expected-error@below {{argument 'steps': element_strides[1] = 9}}
+// expected-error@below {{argument 'step': element_strides = a list of 1, but rank 2 needs 2; give one value for each, innermost first}}
+// expected-error@below {{argument 'bytes': fill = NaN, but format u8 has no NaN}}
+// expected-error@below {{argument 'slices': rank = 2, but interleave needs 3 to 5}}
+// expected-error@below {{argument 'along_w': swizzle = none, but im2col along W allows 64, 96, 128 and 128 (32-byte atoms); use swizzle 128}}
+// expected-error@below {{argument 'packed': box[0] = 64 elements, but format b4x16_p64 needs exactly 128; use 128}}
+tile.kernel @arguments(
+    %swizzled: !tile.tensor_map<64x128xbf16, swizzle = 128>, %long: !tile.tensor_map<512xi32>,
+    %rank: !tile.tensor_map<1x1x1x1x1x16xi8>, %wide: !tile.tensor_map<8x300xbf16>,
+    %pixels: !tile.tensor_map<8x320xbf16, mode = im2col, lower = [0], upper = [0]>,
+    %steps: !tile.tensor_map<8x16xi8, element_strides = [9, 1]>, %step: !tile.tensor_map<8x16xi8, element_strides = [1]>,
+    %bytes: !tile.tensor_map<8x16xi8, fill = nan>, %slices: !tile.tensor_map<16x16xi8, interleave = 16>,
+    %along_w: !tile.tensor_map<64x32xbf16, mode = im2col_w, rank = 4, lower = [0], upper = [0]>, %packed: !tile.tensor_map<8x64xf4E2M1FN, format = b4x16_p64>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+}
 
 // -----
 
-// expected-error@below {{element_strides}}
-func.func private @f(!tile.tensor_map<8x16xi8, element_strides = [1]>)
-
-// -----
-
-// expected-error@below {{fill}}
-func.func private @f(!tile.tensor_map<8x16xi8, fill = nan>)
-
-// -----
-
-// expected-error@below {{interleave}}
-func.func private @f(!tile.tensor_map<16x16xi8, interleave = 16>)
+// What the map and what the memory breaks, and copies with it are not told of it once more.
+!map = !tile.tensor_map<8x300xbf16>
+tile.kernel @made(%A: memref<64x100xbf16, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  // expected-error@below {{box[0] = 300, but 1 to 256 is allowed; split the box into several transfers}}
+  // expected-error@below {{box[0] = 600 bytes, but must be a multiple of 16}}
+  // expected-error@below {{strides[0] = 200 bytes, but must be a multiple of 16; pad to 208 bytes}}
+  %map = tile.tensor_map %A : memref<64x100xbf16, #tile.global> -> !map
+  tile.grid %c1, %c1, %c1 args(%map : !map)
+} body args(%map: !map) {
+  %c0 = arith.constant 0 : index
+  %m = tile.alloc : memref<8x256xbf16, #tile.shared>
+  %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+  tile.tma.load %map[%c0, %c0], %m, %bar[] : !map, memref<8x256xbf16, #tile.shared>, memref<!tile.mbarrier, #tile.shared>
+  tile.tma.store %m, %map[%c0, %c0] : memref<8x256xbf16, #tile.shared>, !map
+}

@@ -7,7 +7,8 @@ use super::{
         part, reduce, rows, scan, shape, sync,
         tensormap_device::{self, MapField},
         tma::{self, CopySpace, TmaLoad, TmaStore},
-        tma_apply, tma_copy,
+        tma_apply,
+        tma_copy::{self, Direction},
         tma_modes::{self, TmaPrefetch, TmaReduce},
         value,
         wgmma::{self, Wgmma},
@@ -21,7 +22,7 @@ use girih_core::{
     tensor_map::{Format, Violation},
     wgmma::Operand,
 };
-use girih_ir::{op::OpView, prelude::*};
+use girih_ir::{ext::BlockExt, op::OpView, prelude::*};
 
 /// What an op needs.
 #[derive(Clone, Copy)]
@@ -71,8 +72,7 @@ pub const ROWS: &[(&str, Needs)] = &[
     (tma::BulkCommit::DEF.name, Needs::Fixed(&[one(Op::BulkGroup)])),
     (tma::BulkWait::DEF.name, Needs::Fixed(&[one(Op::BulkGroup)])),
     (tma_apply::Apply::DEF.name, Needs::By(apply)),
-    // `tile-expand-tma` makes ops of it that ask for themselves.
-    (tma_copy::RegionCopy::DEF.name, Needs::Nothing),
+    (tma_copy::RegionCopy::DEF.name, Needs::By(region_copy)),
     (tma_modes::TmaReduce::DEF.name, Needs::By(tma_reduce)),
     (tma_modes::TmaPrefetch::DEF.name, Needs::By(tma_prefetch)),
     (
@@ -326,6 +326,57 @@ fn apply(op: OperationRef<'_, '_>) -> Vec<Feature> {
         features.extend(multicast_and_report(multicast, report.is_some()));
     }
     with_cache(features, opcode.cache_hint)
+}
+
+fn region_copy(op: OperationRef<'_, '_>) -> Vec<Feature> {
+    let copy = tma_copy::RegionCopy::from_op(op);
+    let feature = match (copy.direction(), copy.reduce()) {
+        (Direction::Load, _) => Feature::TmaLoad {
+            mode: LoadMode::Tile,
+            space: SharedSpace::Cluster,
+            multicast: copy.mask().is_some(),
+            cta_group: false,
+        },
+        (Direction::Store, None) => Feature::TmaStore(StoreMode::Tile),
+        (Direction::Store, Some(kind)) => Feature::TmaReduce {
+            mode: StoreMode::Tile,
+            op: kind.core(),
+            format: kind.core().formats().first().copied().unwrap_or(Format::U32),
+        },
+        (Direction::Prefetch, _) => Feature::TmaPrefetch(LoadMode::Tile),
+    };
+    with_cache(vec![feature], copy.cache().is_some() || copy.policy().is_some())
+}
+
+/// The tensor maps that an op makes, or takes from the caller: those whose fields not every target has are to be looked for here.
+pub fn maps_of<'c>(op: OperationRef<'c, 'c>) -> Vec<TensorMapType<'c>> {
+    let of = |v: Value<'c, 'c>| TensorMapType::of(v.r#type());
+    if let Some(make) = op.cast::<tma::MakeTensorMap>() {
+        return of(make.map()).into_iter().collect();
+    }
+    if let Some(at) = op.cast::<tensormap_device::At>() {
+        return of(at.map()).into_iter().collect();
+    }
+    if let Some(kernel) = op.cast::<kernel::Kernel>() {
+        let arguments = kernel.launch().entry().map(|b| b.argument_values()).unwrap_or_default();
+        return arguments.into_iter().filter_map(of).collect();
+    }
+    if let Some(apply) = op.cast::<tma_apply::Apply>() {
+        let sides = apply.sides().ok().filter(|sides| of(sides.global).is_none());
+        return sides.and_then(|sides| apply.map(&sides).ok()).into_iter().collect();
+    }
+    let Some(copy) = op.cast::<tma_copy::RegionCopy>() else {
+        return vec![];
+    };
+    let plan = copy.region().ok().and_then(|region| region.plan().ok());
+    let parts = plan.map(|plan| plan.parts).unwrap_or_default();
+    let mut maps = vec![];
+    for map in parts.iter().filter_map(|part| copy.map(part).ok()) {
+        if !maps.contains(&map) {
+            maps.push(map);
+        }
+    }
+    maps
 }
 
 fn tma_prefetch(op: OperationRef<'_, '_>) -> Vec<Feature> {

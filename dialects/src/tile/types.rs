@@ -120,7 +120,6 @@ param_type! {
         }
         hooks {
             fn verify(&self, e: &Emitter) -> Res {
-                let mut errors = Errors::default();
                 if self.swizzle() == Swizzle::Auto {
                     return e.error("swizzle = auto is for buffers in shared memory; a tensor map says which one it has").report();
                 }
@@ -145,19 +144,26 @@ param_type! {
                 if let Some(m) = self.mode_error() {
                     return e.error(m).report();
                 }
-                for v in self.candidate(None).violations(&core::Caps::SM_103) {
-                    errors.merge(e.error(v.to_string()).report::<()>());
-                }
-                errors.result()
+                // What the driver refuses is said where a map is made, with what the tensor in memory adds.
+                Ok(())
             }
         }
     }
+}
+
+/// The map of an operand, unless it breaks rules of its own, which have been reported where it is made: then others mean nothing.
+pub fn sound_map<'c>(map: Value<'c, '_>) -> Option<TensorMapType<'c>> {
+    TensorMapType::of(map.r#type()).filter(|map| map.violations().is_empty())
 }
 
 /// Sizes and byte strides of a tensor in global memory, innermost first, as far as they are known.
 pub type KnownMemory = (Vec<Option<u64>>, Vec<Option<u64>>);
 
 impl TensorMapType<'_> {
+    /// The driver's rules that the map breaks by itself, whatever the tensor and the target.
+    pub fn violations(&self) -> Vec<core::Violation> {
+        self.candidate(None).violations(&core::Caps::SM_103)
+    }
     /// Number of dimensions of the tensor.
     pub fn dimensions(&self) -> usize {
         match self.mode() {

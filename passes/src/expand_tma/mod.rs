@@ -37,13 +37,15 @@
 //! A map is made once for each memref and map type, wherever in the body it is used. What stands between the kernel's
 //! argument and the copy (`memref.transpose`, `memref.subview`, ...) is written in the launch region again.
 //!
-//! *Needs* nothing. *Refuses* a global side that the launcher cannot compute, with the op that is in the way. *Warns* of
+//! *Needs* nothing. What the module's target has not stays as it is, for `tile-verify-target` to refuse it by the name that the
+//! program has. *Refuses* a global side that the launcher cannot compute, with the op that is in the way. *Warns* of
 //! interleave 16 with a swizzle on sm_100 and later, which can trap. *Numbers* stay what they are.
 mod apply;
 mod copy;
 mod issue;
 pub(crate) mod maps;
 
+use crate::verify_target::is_legal;
 use girih_core::{target::Target, tensor_map::Interleave, tensor_map::Swizzle};
 use girih_dialects::tile::{
     ops::{kernel::Kernel, tma_apply::Apply, tma_copy::RegionCopy},
@@ -93,7 +95,7 @@ impl Pass for ExpandTma {
         // A kernel's maps are collected for all its copies; what is in no kernel has maps of its own.
         let mut kernels: Vec<(OperationRef<'c, 'c>, Maps<'c>)> = vec![];
         for op in module.nested_ops() {
-            if !op.is::<Apply>() && !op.is::<RegionCopy>() {
+            if !(op.is::<Apply>() || op.is::<RegionCopy>()) || !is_legal(op) {
                 continue;
             }
             let kernel = op.ancestor::<Kernel>();

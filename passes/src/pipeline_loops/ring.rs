@@ -164,7 +164,7 @@ fn operand<'c>(shared: &mut Shared<'c>, stage: Stage<'c, 'c>, ring: V<'c>) -> Re
     let swizzle = shared_of(slot).map(|s| s.swizzle().to_string()).unwrap_or_default();
     let text = format!("!tile.tensor_map<{box_rows}x{span}x{element}, swizzle = {swizzle}>");
     let t = Type::parse(e.context(), &text).and_then(TensorMapType::of);
-    let Some(t) = t else {
+    let Some(t) = t.filter(|t| t.violations().is_empty()) else {
         return Diag::op(
             &stage.op(),
             format!("would need a map {text}, which there cannot be; write by threads"),

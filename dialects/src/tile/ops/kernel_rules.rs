@@ -110,7 +110,10 @@ impl<'c> Header<'c> {
         facts::verify(op, names, &self.arguments, errors);
         for (argument, name) in self.arguments.iter().zip(names) {
             let t = argument.r#type();
-            if TensorMapType::of(t).is_some() {
+            if let Some(map) = TensorMapType::of(t) {
+                for violation in map.violations() {
+                    errors.op(&op, format!("argument '{name}': {violation}"));
+                }
                 continue;
             }
             let element = if t.is_memref_type() { t.element_type() } else { Some(t) };

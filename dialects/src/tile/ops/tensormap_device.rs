@@ -10,7 +10,7 @@
 //! ```
 use super::super::{
     spaces::{GLOBAL_MEMREF, SHARED_MEMREF, is_global, shared_of},
-    types::TENSOR_MAP,
+    types::{TENSOR_MAP, TensorMapType},
     verify::{index_count, memref_bytes, on_device},
 };
 use girih_core::tensor_map::Format;
@@ -301,11 +301,15 @@ op! {
         format "$bytes attr-dict `:` type($bytes) `->` type($map)"
         hooks {
             fn verify(self) -> Res {
-                on_device(self.op())?;
-                match memref_bytes(self.bytes().r#type()) {
-                    Some(128) => Ok(()),
-                    _ => Diag::op(&self.op(), format!("a tensor map is 128 bytes, found {}", self.bytes().r#type())).report(),
+                let (op, mut errors) = (self.op(), Errors::default());
+                on_device(op)?;
+                if memref_bytes(self.bytes().r#type()) != Some(128) {
+                    errors.op(&op, format!("a tensor map is 128 bytes, found {}", self.bytes().r#type()));
                 }
+                for violation in TensorMapType::of(self.map().r#type()).iter().flat_map(TensorMapType::violations) {
+                    errors.op(&op, violation.to_string());
+                }
+                errors.result()
             }
         }
     }

@@ -4,7 +4,7 @@ use super::{
     super::{
         marks::ASYNC,
         spaces::{GLOBAL_MEMREF, SHARED_MEMREF},
-        types::{MBARRIERS, TENSOR_MAP, TensorMapType},
+        types::{MBARRIERS, TENSOR_MAP, TensorMapType, sound_map},
         verify::{element_bits, enclosing, on_device},
     },
     kernel::Kernel,
@@ -65,6 +65,10 @@ fn verify_map<'c>(m: MakeTensorMap<'c, 'c>) -> Res {
 
 /// The rules of a map that is made of a memref of type `t`, as far as they are known at compile time.
 pub fn map_of_memory<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, map: TensorMapType<'c>, t: Type<'c>) {
+    let own = map.violations();
+    for violation in &own {
+        errors.op(&op, violation.to_string());
+    }
     let shape = t.shape().unwrap_or_default();
     let (_, element) = map.tile();
     let packed = map.core_format().filter(|f| f.is_sub_byte());
@@ -142,10 +146,8 @@ pub fn map_of_memory<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, map: Ten
         .map(|s| known(*s).map(|s| s.saturating_mul(bytes)))
         .collect();
     let candidate: Candidate = map.candidate(Some((dims, byte_strides)));
-    // The type has been checked by itself; only what the memory adds is new.
-    let before = map.candidate(None).violations(&Caps::SM_103);
     for v in candidate.violations(&Caps::SM_103) {
-        if !before.contains(&v) {
+        if !own.contains(&v) {
             errors.op(&op, v.to_string());
         }
     }
@@ -253,15 +255,15 @@ op! {
         hooks {
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());
+                let Some(map) = sound_map(self.map()) else { return on_device(op) };
                 let walk = Walk { four_rows: self.gather4(), offsets: &self.offsets() };
-                transfer(op, &mut errors, self.map(), &self.coords(), self.destination(), &walk);
+                transfer(op, &mut errors, map, &self.coords(), self.destination(), &walk);
                 check_barrier(op, &mut errors, self.barrier(), &self.barrier_indices());
                 if let Some(n) = self.cta_group().filter(|n| ![1, 2].contains(n)) {
                     errors.op(&op, format!("cta_group = {n}, but a group is 1 or 2 blocks"));
                 }
                 let cta = self.space() == Some(CopySpace::Cta);
                 self.masks().rules(op, &mut errors, cta);
-                let map = TensorMapType::of(self.map().r#type()).expect("checked by the constraint");
                 let replaced = Override { address: self.address(), dims: &self.dims(), strides: &self.strides() };
                 replaced.rules(op, &mut errors, map, &self.coords(), self.gather4(), self.masks().narrow);
                 one_policy(op, &mut errors, self.cache().is_some(), self.policy().is_some());
@@ -416,11 +418,11 @@ op! {
         hooks {
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());
+                let Some(map) = sound_map(self.map()) else { return on_device(op) };
                 let walk = Walk { four_rows: self.scatter4(), offsets: &[] };
-                transfer(op, &mut errors, self.map(), &self.coords(), self.source(), &walk);
+                transfer(op, &mut errors, map, &self.coords(), self.source(), &walk);
                 no_negative_start(op, &mut errors, &self.coords());
                 store_rules(op, &mut errors, self.map(), self.overwrite());
-                let map = TensorMapType::of(self.map().r#type()).expect("checked by the constraint");
                 let replaced = Override { address: self.address(), dims: &self.dims(), strides: &self.strides() };
                 replaced.rules(op, &mut errors, map, &self.coords(), self.scatter4(), false);
                 one_policy(op, &mut errors, self.cache().is_some(), self.policy().is_some());

@@ -220,6 +220,10 @@ pub(super) fn verify<'c>(apply: Apply<'c, 'c>) -> Res {
         false => map_of_memory(op, &mut errors, map, sides.global.r#type()),
         true => map_fits(apply, map, &mut errors),
     }
+    // Other rules mean nothing for a map that breaks its own.
+    if !map.violations().is_empty() {
+        return errors.result();
+    }
     let coords = apply.coords();
     if coords.len() != rank {
         errors.op(

@@ -3,7 +3,7 @@ use super::{
     super::{
         marks::ASYNC,
         spaces::SHARED_MEMREF,
-        types::{TENSOR_MAP, TensorMapType},
+        types::{TENSOR_MAP, TensorMapType, sound_map},
         verify::on_device,
     },
     tma::{CachePolicy, CopyOptions},
@@ -92,11 +92,11 @@ op! {
         hooks {
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());
-                transfer(op, &mut errors, self.map(), &self.coords(), self.source(), &Walk { four_rows: false, offsets: &[] });
+                let Some(map) = sound_map(self.map()) else { return on_device(op) };
+                transfer(op, &mut errors, map, &self.coords(), self.source(), &Walk { four_rows: false, offsets: &[] });
                 no_negative_start(op, &mut errors, &self.coords());
                 store_rules(op, &mut errors, self.map(), self.overwrite());
                 one_policy(op, &mut errors, self.cache().is_some(), self.policy().is_some());
-                let map = TensorMapType::of(self.map().r#type()).expect("checked by the constraint");
                 reduction_format(op, &mut errors, self.kind().core(), map);
                 let replaced = Override { address: self.address(), dims: &self.dims(), strides: &self.strides() };
                 replaced.rules(op, &mut errors, map, &self.coords(), false, false);
@@ -205,8 +205,8 @@ op! {
         hooks {
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());
+                let Some(map) = sound_map(self.map()) else { return on_device(op) };
                 errors.merge(on_device(op));
-                let map = TensorMapType::of(self.map().r#type()).expect("checked by the constraint");
                 walks(op, &mut errors, map, &self.coords(), &Walk { four_rows: self.gather4(), offsets: &self.offsets() });
                 one_policy(op, &mut errors, self.cache().is_some(), self.policy().is_some());
                 priority_or_policy(op, &mut errors, self.evict_last(), self.cache().is_some() || self.policy().is_some());

@@ -30,13 +30,12 @@ const HALO: (i64, i64) = (511, 31);
 pub fn transfer<'c>(
     op: OperationRef<'c, 'c>,
     errors: &mut Errors,
-    map: Value<'c, 'c>,
+    map: TensorMapType<'c>,
     coords: &[Value<'c, 'c>],
     shared: Value<'c, 'c>,
     walk: &Walk<'c, '_>,
 ) {
     errors.merge(on_device(op));
-    let map = TensorMapType::of(map.r#type()).expect("checked by the constraint");
     let memory = shared.r#type();
     if !whole_piece(op, errors, memory) {
         return;

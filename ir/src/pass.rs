@@ -287,6 +287,28 @@ fn registry() -> MutexGuard<'static, ()> {
     LOCK.lock().unwrap_or_else(|e| e.into_inner())
 }
 
+/// What [`register`] and [`register_pipeline`] have made known, in their order.
+#[derive(Clone, Default)]
+pub struct Registered {
+    /// Passes.
+    pub passes: Vec<&'static PassInfo>,
+    /// Names of pipelines with their descriptions.
+    pub pipelines: Vec<(&'static str, &'static str)>,
+}
+
+/// The passes and pipelines of this process that are defined in Rust; upstream's are not among them.
+pub fn registered_here() -> Registered {
+    so_far().clone()
+}
+
+fn so_far() -> MutexGuard<'static, Registered> {
+    static SO_FAR: Mutex<Registered> = Mutex::new(Registered {
+        passes: vec![],
+        pipelines: vec![],
+    });
+    SO_FAR.lock().unwrap_or_else(|e| e.into_inner())
+}
+
 /// Whether a pass or pipeline of that name has been registered.
 pub fn is_registered(name: &str) -> bool {
     let _lock = registry();
@@ -340,7 +362,8 @@ pub fn register<P: Pass>(pass: P) {
     if registered(P::INFO.argument) {
         return;
     }
-    let info = P::INFO;
+    let info = const { &P::INFO };
+    so_far().passes.push(info);
     // The registry is global and keeps all of this for ever.
     let options: Vec<raw::PassOption> = info
         .options
@@ -414,6 +437,7 @@ pub fn register_pipeline(
     }
     let _lock = registry();
     if !registered(name) {
+        so_far().pipelines.push((name, description));
         unsafe { raw::girih_register_pipeline(sr(name), sr(description), expand as Ptr, run) }
     }
 }

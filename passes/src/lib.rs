@@ -32,44 +32,33 @@ pub mod vectorize_accesses;
 pub mod verify_target;
 mod whole_tiles;
 
-/// Passes by the path of their types, listed once: [`PASSES`] and [`register`] follow.
-macro_rules! passes {
-    ($($pass:path),+ $(,)?) => {
-        /// What each pass is, in the order in which they run.
-        pub const PASSES: &[girih_ir::pass::PassInfo] = &[$(<$pass as girih_ir::pass::Pass>::INFO),+];
-
-        /// Registers every pass and pipeline; once for the process.
-        pub fn register() {
-            static ONCE: std::sync::Once = std::sync::Once::new();
-            ONCE.call_once(|| {
-                $(girih_ir::pass::register($pass);)+
-                pipeline::register();
-            });
-        }
-    };
+/// Registers every pass and pipeline; once for the process. The order is the one in which they run.
+pub fn register() {
+    use girih_ir::pass::register;
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        register(set_target::SetTarget);
+        register(inline_calls::InlineCalls);
+        register(plan_copies::PlanCopies);
+        register(pipeline_loops::PipelineLoops);
+        register(expand_mma::ExpandMma);
+        register(specialize_warps::SpecializeWarps);
+        register(swizzle_shared::SwizzleShared);
+        register(expand_tma::ExpandTma);
+        register(verify_target::VerifyTarget);
+        register(assign_layouts::AssignLayouts);
+        register(choose_occupancy::ChooseOccupancy);
+        register(vectorize_accesses::VectorizeAccesses);
+        register(allocate_scratch::AllocateScratch);
+        register(insert_sync::InsertSync);
+        register(allocate_shared::AllocateShared);
+        register(convert_tile_to_nvvm::ConvertTileToNvvm);
+        register(expand_math::ExpandMath);
+        // Outside of the pipeline.
+        register(convert_spaces::ConvertSpaces);
+        pipeline::register();
+    });
 }
-
-passes!(
-    set_target::SetTarget,
-    inline_calls::InlineCalls,
-    plan_copies::PlanCopies,
-    pipeline_loops::PipelineLoops,
-    expand_mma::ExpandMma,
-    specialize_warps::SpecializeWarps,
-    swizzle_shared::SwizzleShared,
-    expand_tma::ExpandTma,
-    verify_target::VerifyTarget,
-    assign_layouts::AssignLayouts,
-    choose_occupancy::ChooseOccupancy,
-    vectorize_accesses::VectorizeAccesses,
-    allocate_scratch::AllocateScratch,
-    insert_sync::InsertSync,
-    allocate_shared::AllocateShared,
-    convert_tile_to_nvvm::ConvertTileToNvvm,
-    expand_math::ExpandMath,
-    // Outside of the pipeline.
-    convert_spaces::ConvertSpaces,
-);
 
 /// The kernels of a module, in a list of their own: a pass may erase what is in them while it goes through it.
 fn kernels<'c>(

@@ -2,7 +2,7 @@
 // RUN: girih-opt %s --canonicalize | FileCheck %s
 // RUN: girih-opt %s --emit-bytecode | girih-opt --canonicalize | FileCheck %s
 // RUN: girih-opt --show-dialects | FileCheck %s --check-prefix=DIALECTS
-// RUN: girih-opt --help | FileCheck %s --check-prefix=HELP
+// RUN: girih-opt --help-list | FileCheck %s --check-prefix=HELP
 
 // DIALECTS: arith
 // DIALECTS: girih

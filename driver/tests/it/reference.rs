@@ -8,7 +8,7 @@ use girih_ir::{
     prelude::*,
     reference::{anchor, head, op, parameters, pass, summary, table},
 };
-use girih_passes::{PASSES, pipeline};
+use girih_passes::pipeline;
 use std::{
     collections::BTreeSet,
     env,
@@ -172,12 +172,13 @@ fn passes() -> String {
     });
     text.push_str(&table(&["stage", "what", "passes"], &stages));
     text.push_str("\nPasses that do not begin with `tile-` or `convert-tile-` are upstream's.\n\n");
-    let contents: Vec<_> = PASSES
+    let passes = girih_ir::pass::registered_here().passes;
+    let contents: Vec<_> = passes
         .iter()
         .map(|info| vec![link(info.argument), info.description.into()])
         .collect();
     text.push_str(&table(&["pass", "what"], &contents));
-    for info in PASSES {
+    for info in passes {
         let title = format!("`{}`", info.argument);
         let _ = write!(
             text,

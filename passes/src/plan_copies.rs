@@ -22,9 +22,12 @@
 //! }
 //! ```
 //!
+//! A `tile.transpose` between the load and the product is looked through: `tile.stage %B[%col, %k] transposed` is what `B` of
+//! N x K in memory becomes.
+//!
 //! The dimension that has stride 1 in global memory is contiguous in shared memory too where wgmma takes it so (always for
-//! 16-bit numbers, for others along K only); else threads transpose on the way. The swizzle is the widest whose span divides
-//! a row.
+//! 16-bit numbers, for others along K only); else threads transpose on the way, which a remark says. The swizzle is the widest
+//! whose span divides a row.
 //!
 //! Tensor copies take rows whose address and strides are multiples of 16 bytes, from a column that is one too. What is not
 //! known is tested before the loop, and before all loops around it; what attributes of the argument say (`tile.aligned`) is
@@ -56,6 +59,7 @@ use girih_dialects::{
             kernel::Kernel,
             memory::Load,
             mma::{Mma, Mover, Side, Stage, Staging},
+            shape::Transpose,
             value::IsAligned,
             wgmma::Major,
         },
@@ -123,6 +127,8 @@ struct Plan<'c> {
     mma: Mma<'c, 'c>,
     side: Side,
     load: Load<'c, 'c>,
+    /// Whether the operand is the loaded tile with its axes exchanged.
+    transposed: bool,
     staging: Staging,
     /// What its tensor copies ask for, or why there are none.
     copy: Result<Test<'c>, String>,
@@ -220,13 +226,19 @@ fn plan<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         }
     }
     let mut loops: Vec<(OperationRef<'c, 'c>, Vec<Planned<'c>>)> = vec![];
-    let mut loads = vec![];
+    // What operands were, the product's end first.
+    let mut unused: Vec<OperationRef<'c, 'c>> = vec![];
     for mma in products {
         let own: Vec<&Plan> = plans.iter().filter(|p| p.mma.op() == mma.op()).collect();
         if own.is_empty() {
             continue;
         }
-        loads.extend(own.iter().map(|p| p.load.op()));
+        for plan in &own {
+            let made_of = std::iter::successors(plan.mma.operand(plan.side).defining_op(), |op| {
+                op.cast::<Transpose>().and_then(|t| t.source().defining_op())
+            });
+            unused.extend(made_of);
+        }
         let place = mma.op().parent();
         let conditions: Vec<Option<V>> = own
             .iter()
@@ -261,10 +273,11 @@ fn plan<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
             }
         }
     }
-    for (i, load) in loads.iter().enumerate() {
-        if !loads[..i].contains(load) && load.result0().users().is_empty() {
+    // Of an op that is listed several times the last place counts: then its users are gone.
+    for (i, op) in unused.iter().enumerate() {
+        if !unused[i + 1..].contains(op) && op.result0().users().is_empty() {
             // SAFETY: nothing uses it any more, and it is visited once.
-            unsafe { mlirOperationDestroy(load.to_raw()) };
+            unsafe { mlirOperationDestroy(op.to_raw()) };
         }
     }
     // Inner loops first: what is made twice then has its tests already.
@@ -296,10 +309,15 @@ fn operands<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>) -> Result<Vec<Plan<'c>
 /// How an operand will be staged.
 fn operand<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>, side: Side) -> Result<Plan<'c>, Refusal<'c>> {
     let (op, value) = (mma.op(), mma.operand(side));
-    let Some(load) = value.defining_op().and_then(|by| by.cast::<Load>()) else {
+    let (mut source, mut transposed) = (value, false);
+    while let Some(t) = source.defining_op().and_then(|by| by.cast::<Transpose>()) {
+        transposed ^= t.order() == [1, 0];
+        source = t.source();
+    }
+    let Some(load) = source.defining_op().and_then(|by| by.cast::<Load>()) else {
         return Err(Refusal {
             why: format!("operand {side} is computed, not loaded"),
-            at: value.defining_op().map(|by| (by, "computed here")),
+            at: source.defining_op().map(|by| (by, "computed here")),
         });
     };
     if load.op().block() != op.block() {
@@ -325,16 +343,18 @@ fn operand<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>, side: Side) -> Result<P
     let bits = value.r#type().element_type().and_then(|e| e.bit_width()).unwrap_or(0);
     let bytes = i64::from(bits) / 8;
     let (strides, _) = load.source().r#type().strides_and_offset().unwrap_or_default();
-    let staging = staging(kernel, mma, side, bytes, &strides)?;
-    let copy = tensor_copy(kernel, mma, side, load, &staging, bytes, &strides)
-        .map_err(|why| format!("no tensor copy takes operand {side}: {why}"));
-    Ok(Plan {
+    let mn_stride = strides[side.mn_axis() ^ usize::from(transposed)];
+    let mut plan = Plan {
         mma,
         side,
         load,
-        staging,
-        copy,
-    })
+        transposed,
+        staging: staging(kernel, mma, side, bytes, mn_stride)?,
+        copy: Err(String::new()),
+    };
+    plan.copy = tensor_copy(kernel, &plan, bytes, &strides)
+        .map_err(|why| format!("no tensor copy takes operand {side}: {why}"));
+    Ok(plan)
 }
 
 /// The first op between two of a block that may change memory.
@@ -354,7 +374,7 @@ fn staging<'c>(
     mma: Mma<'c, 'c>,
     side: Side,
     bytes: i64,
-    strides: &[i64],
+    mn_stride: i64,
 ) -> Result<Staging, String> {
     let shape = mma.operand(side).r#type().shape().unwrap_or_default();
     let (mn, k) = (shape[side.mn_axis()], shape[side.k_axis()]);
@@ -386,7 +406,7 @@ fn staging<'c>(
     };
     // Along M or N only 16-bit numbers can be contiguous.
     let mn_row = mn / blocks * bytes;
-    let is_mn_major = strides[side.mn_axis()] == 1 && bytes == 2 && mn_row % 32 == 0 && k <= 256;
+    let is_mn_major = mn_stride == 1 && bytes == 2 && mn_row % 32 == 0 && k <= 256;
     let span = |row: i64| [128, 64, 32].into_iter().find(|s| row % s == 0).unwrap_or(32);
     Ok(if is_mn_major {
         let span = span(mn_row);
@@ -410,15 +430,8 @@ fn staging<'c>(
 }
 
 /// What tensor copies of an operand ask for, or why it cannot have any.
-fn tensor_copy<'c>(
-    kernel: Kernel<'c, 'c>,
-    mma: Mma<'c, 'c>,
-    side: Side,
-    load: Load<'c, 'c>,
-    staging: &Staging,
-    bytes: i64,
-    strides: &[i64],
-) -> Result<Test<'c>, String> {
+fn tensor_copy<'c>(kernel: Kernel<'c, 'c>, plan: &Plan<'c>, bytes: i64, strides: &[i64]) -> Result<Test<'c>, String> {
+    let (mma, load, side) = (plan.mma, plan.load, plan.side);
     if target_of(mma.op()).is_none_or(|t| t.tensor_map_caps().is_none()) {
         return Err("the target has no tensor copies".to_owned());
     }
@@ -426,13 +439,11 @@ fn tensor_copy<'c>(
     if memory.argument_of().is_none_or(|(owner, _)| owner != kernel.op()) {
         return Err("the memref is no argument of the kernel".to_owned());
     }
-    let axis = 1 - staging.row_axis(side);
+    let other = plan.staging.row_axis(side) ^ usize::from(plan.transposed);
+    let axis = 1 - other;
     if strides[axis] != 1 {
-        return Err(format!(
-            "axis {axis} is contiguous in shared memory, but its stride in global memory is not known to be 1"
-        ));
+        return Err(not_contiguous(plan, bytes, strides));
     }
-    let other = staging.row_axis(side);
     if strides[other] != DYNAMIC && strides[other] * bytes % COPY_BYTES != 0 {
         return Err(format!(
             "tensor copies take strides that are multiples of {COPY_BYTES} bytes, but that of axis {other} is {}",
@@ -473,6 +484,33 @@ fn tensor_copy<'c>(
     })
 }
 
+/// Why the axis that is contiguous in shared memory is not so in global memory, and what to do.
+fn not_contiguous(plan: &Plan<'_>, bytes: i64, strides: &[i64]) -> String {
+    let (side, t) = (plan.side, plan.load.source().r#type());
+    let mn = match side {
+        Side::A => "M",
+        Side::B => "N",
+    };
+    if bytes != 2 && strides[side.mn_axis() ^ usize::from(plan.transposed)] == 1 {
+        let (bits, remedy) = match side {
+            Side::A => (8 * bytes, "keep it M x K with strided<[?, 1]>"),
+            Side::B => (
+                8 * bytes,
+                "keep it K x N with strided<[1, ?]>, or N x K with strided<[?, 1]> and tile.transpose what is loaded",
+            ),
+        };
+        return format!(
+            "{t} is contiguous along {mn}, but wgmma reads {bits}-bit numbers along K only, so that threads transpose on the way; \
+             {remedy}"
+        );
+    }
+    let contiguous = match plan.staging.major {
+        Major::K => "K",
+        Major::Mn => mn,
+    };
+    format!("{contiguous} is contiguous in shared memory, but {t} is not known to have stride 1 along it")
+}
+
 /// Stages the operands of a product just before it, one `tile.stage` for each plan; `by` says of each who copies, and where.
 fn stage<'c>(
     mma: Mma<'c, 'c>,
@@ -503,6 +541,7 @@ fn stage<'c>(
             s.major,
             by,
             plan.load.cache(),
+            plan.transposed,
         );
         let made = e.insert(made);
         operands[plan.side as usize] = (made.result0(), s.major);
@@ -553,6 +592,7 @@ fn guard<'c>(place: OperationRef<'c, 'c>, planned: &[Planned<'c>]) {
             major,
             by,
             stage.cache(),
+            stage.transposed(),
         );
         stage
             .result()

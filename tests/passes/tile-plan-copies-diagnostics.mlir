@@ -315,6 +315,53 @@ tile.kernel @half_staged(%A: !rows, %B: !columns) threads(128) launch {
 
 // -----
 
+// What lies along N is no way for numbers of 8 bits.
+!rows = memref<?x?xf8E4M3FN, strided<[?, 1]>, #tile.global>
+module attributes {tile.target = "sm_90a"} {
+tile.kernel @bytes_along_n(%A: !rows, %B: !rows) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant dense<0.0> : tensor<64x16xf32>
+  %sum = scf.for %k = %c0 to %c32 step %c32 iter_args(%acc = %zero) -> (tensor<64x16xf32>) {
+    // expected-remark @+1 {{is copied by threads: no tensor copy takes operand a: memref<?x?xf8E4M3FN, strided<[?, 1]>, #tile.global> is contiguous along M, but wgmma reads 8-bit numbers along K only, so that threads transpose on the way; keep it M x K with strided<[?, 1]>}}
+    %a_t = tile.load %A[%k, %c0] : !rows -> tensor<32x64xf8E4M3FN>
+    %a = tile.transpose %a_t order [1, 0] : tensor<32x64xf8E4M3FN> -> tensor<64x32xf8E4M3FN>
+    // expected-remark @+1 {{is contiguous along N, but wgmma reads 8-bit numbers along K only, so that threads transpose on the way; keep it K x N with strided<[1, ?]>, or N x K with strided<[?, 1]> and tile.transpose what is loaded}}
+    %b = tile.load %B[%k, %c0] : !rows -> tensor<32x16xf8E4M3FN>
+    %c = tile.mma %a, %b, %acc : tensor<64x32xf8E4M3FN>, tensor<32x16xf8E4M3FN>, tensor<64x16xf32>
+    scf.yield %c : tensor<64x16xf32>
+  }
+}
+}
+
+// -----
+
+// Strides that nobody knows.
+!any = memref<?x?xbf16, strided<[?, ?]>, #tile.global>
+module attributes {tile.target = "sm_90a"} {
+tile.kernel @any_strides(%A: !any, %B: !any) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant dense<0.0> : tensor<64x16xf32>
+  %sum = scf.for %k = %c0 to %c32 step %c32 iter_args(%acc = %zero) -> (tensor<64x16xf32>) {
+    // expected-remark @+1 {{no tensor copy takes operand a: K is contiguous in shared memory, but memref<?x?xbf16, strided<[?, ?]>, #tile.global> is not known to have stride 1 along it}}
+    %a = tile.load %A[%c0, %k] : !any -> tensor<64x32xbf16>
+    // expected-remark @+1 {{no tensor copy takes operand b: K is contiguous in shared memory}}
+    %b = tile.load %B[%k, %c0] : !any -> tensor<32x16xbf16>
+    %c = tile.mma %a, %b, %acc : tensor<64x32xbf16>, tensor<32x16xbf16>, tensor<64x16xf32>
+    scf.yield %c : tensor<64x16xf32>
+  }
+}
+}
+
+// -----
+
 // No test is made that cannot hold.
 !rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
 !columns = memref<?x?xbf16, strided<[?, 1]>, #tile.global>

@@ -69,6 +69,37 @@ tile.kernel @columns_by_rows(%A: memref<?x?xf16, strided<[1, ?]>, #tile.global>,
 
 // -----
 
+// A transposition is looked through, wherever it stands; the load's indices stay in the order of its memref.
+// CHECK-LABEL: tile.kernel @transposed
+// CHECK-NOT: tile.load
+// CHECK-NOT: tile.transpose
+// CHECK: tile.stage %A[%[[K:.*]], %{{.*}}] transposed side a major mn by tma : {{.*}} -> memref<1x1x32x64xf16, #tile.shared<swizzle = 128>>
+// CHECK: tile.stage %B[%c0{{.*}}, %[[K]]] transposed side b major k by tma : {{.*}} -> memref<1x1x128x32xf16, #tile.shared<swizzle = 64>>
+// CHECK: tile.stage %B[%c0{{.*}}, %{{.*}}] transposed side b major k by tma where
+module attributes {tile.target = "sm_90a"} {
+tile.kernel @transposed(%A: memref<?x?xf16, strided<[?, 1]>, #tile.global>, %B: memref<?x?xf16, strided<[?, 1]>, #tile.global>, %C: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %K = memref.dim %A, %c0 : memref<?x?xf16, strided<[?, 1]>, #tile.global>
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %sum = scf.for %k = %c0 to %K step %c32 iter_args(%acc = %zero) -> (tensor<64x128xf32>) {
+    %a_t = tile.load %A[%k, %c0] : memref<?x?xf16, strided<[?, 1]>, #tile.global> -> tensor<32x64xf16>
+    %a = tile.transpose %a_t order [1, 0] : tensor<32x64xf16> -> tensor<64x32xf16>
+    %b_t = tile.load %B[%c0, %k] : memref<?x?xf16, strided<[?, 1]>, #tile.global> -> tensor<128x32xf16>
+    %b_same = tile.transpose %b_t order [0, 1] : tensor<128x32xf16> -> tensor<128x32xf16>
+    %b = tile.transpose %b_same order [1, 0] : tensor<128x32xf16> -> tensor<32x128xf16>
+    %next = tile.mma %a, %b, %acc : tensor<64x32xf16>, tensor<32x128xf16>, tensor<64x128xf32>
+    scf.yield %next : tensor<64x128xf32>
+  }
+  tile.store %sum, %C[%c0, %c0] : tensor<64x128xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
+}
+}
+
+// -----
+
 // Other numbers lie along K; threads transpose B, and there is no second loop.
 // CHECK-LABEL: tile.kernel @bytes
 // CHECK-NOT: scf.if

@@ -51,7 +51,7 @@ pub(super) fn fit<'c>(kernel: Kernel<'c, 'c>, stage: Stage<'c, 'c>) -> Result<()
     }
     let (s, source) = (stage.staging(), stage.source().r#type());
     let (strides, _) = source.strides_and_offset().unwrap_or_default();
-    if strides.get(1 - s.row_axis(stage.side())) != Some(&1) {
+    if strides.get(1 - stage.row_axis()) != Some(&1) {
         return Err("elements that lie together in shared memory do not in global memory".to_owned());
     }
     let bytes = element_bits(source).map_or(0, |bits| bits as i64 / 8);
@@ -130,7 +130,7 @@ impl<'c> Operand<'c> {
         t.element_type().unwrap_or(t)
     }
     fn row_axis(&self) -> usize {
-        self.staging.row_axis(self.stage.side())
+        self.stage.row_axis()
     }
     fn column_axis(&self) -> usize {
         1 - self.row_axis()

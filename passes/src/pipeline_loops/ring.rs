@@ -171,7 +171,7 @@ fn operand<'c>(shared: &mut Shared<'c>, stage: Stage<'c, 'c>, ring: V<'c>) -> Re
         )
         .report();
     };
-    let global = if staging.row_axis(stage.side()) == 0 {
+    let global = if stage.row_axis() == 0 {
         stage.source()
     } else {
         transposed(shared, stage)
@@ -313,7 +313,7 @@ fn fill<'c>(
 fn copy<'c>(e: &Emit<'c, '_>, o: &Operand<'c>, first: &[V<'c>], slot: V<'c>, full: V<'c>) {
     let Some(map) = o.map else { return };
     let loc = o.stage.op().location();
-    let row_axis = o.staging.row_axis(o.stage.side());
+    let row_axis = o.stage.row_axis();
     let load = |coords: [V<'c>; 2], destination: V<'c>| {
         let barrier = (full, &[slot][..]);
         e.insert(TmaLoad::plain(

@@ -84,12 +84,12 @@ fn buffer<'c>(shared: &mut Shared<'c>, stage: Stage<'c, 'c>) -> V<'c> {
 
 /// Copies a tile, all threads together.
 fn copy<'c>(e: &Emit<'c, '_>, threads: i64, stage: Stage<'c, 'c>, memory: V<'c>) {
-    let (s, side) = (stage.staging(), stage.side());
+    let s = stage.staging();
     let (rows, columns) = match s.major {
         Major::K => (s.mn(), s.k()),
         Major::Mn => (s.k(), s.mn()),
     };
-    let row_axis = s.row_axis(side);
+    let row_axis = stage.row_axis();
     let source = stage.source();
     let (strides, _) = source.r#type().strides_and_offset().unwrap_or_default();
     // Neighbouring threads copy neighbours in global memory.

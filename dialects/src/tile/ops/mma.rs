@@ -305,8 +305,9 @@ op! {
     /// A tile of global memory, staged in shared memory as operand `side` of a product: a copy of its own, complete when the
     /// op is done. Elements outside the memref are zero. `major` says which dimension is contiguous, the result's type the
     /// rest ([`Staging`]); `by` says who copies, and with `tma where` tensor copies do where a truth value holds, which is the
-    /// same for all threads and every pass of the loops around, and threads elsewhere. All threads of the block come by. `cache` is
-    /// the policy of the tensor copies.
+    /// same for all threads and every pass of the loops around, and threads elsewhere. All threads of the block come by. With
+    /// `transposed` the operand is the tile of the memref with its axes exchanged: `B` may be N x K in memory. `cache` is the
+    /// policy of the tensor copies.
     ///
     /// `tile-plan-copies` makes it of a `tile.load`; `tile-pipeline` gives it memory and copies.
     ///
@@ -322,9 +323,9 @@ op! {
     pub struct Stage = "tile.stage" {
         operands { source: one(GLOBAL_MEMREF), indices: variadic(INDEX), condition: optional(I1) }
         results { result: one(SHARED_MEMREF) }
-        attributes { side: required(Side), major: required(Major), by: required(Mover), cache: optional(CachePolicy) }
+        attributes { side: required(Side), major: required(Major), by: required(Mover), cache: optional(CachePolicy), transposed: unit }
         effects [read source, allocate result]
-        format "$source `[` $indices `]` `side` $side `major` $major `by` $by (`where` $condition^)? (`cache` $cache^)? attr-dict `:` type($source) `->` type($result)"
+        format "$source `[` $indices `]` (`transposed` $transposed^)? `side` $side `major` $major `by` $by (`where` $condition^)? (`cache` $cache^)? attr-dict `:` type($source) `->` type($result)"
         hooks {
             fn verify(self) -> Res {
                 let (op, mut errors) = (self.op(), Errors::default());
@@ -358,6 +359,10 @@ impl Stage<'_, '_> {
     /// How the operand lies in shared memory.
     pub fn staging(&self) -> Staging {
         Staging::of(self.result().r#type(), self.major()).expect("checked by the verifier")
+    }
+    /// The axis of the memref that rows in shared memory go along.
+    pub fn row_axis(&self) -> usize {
+        self.staging().row_axis(self.side()) ^ usize::from(self.transposed())
     }
 }
 

@@ -12,13 +12,13 @@
 //! leaves room for.
 //!
 //! *Needs* `tile-assign-layouts`. A kernel that says `min_blocks` keeps it. One without reductions, scans, products and changes
-//! of layout gets none: its threads need not meet. Nor does one with `tile.wgmma`, whose sums are in flight. *Numbers* stay what
-//! they are.
+//! of layout gets none: its threads need not meet. Nor does one with `tile.wgmma`, whose sums are in flight, or with roles.
+//! *Numbers* stay what they are.
 use girih_dialects::tile::{
     distribution::Distribution,
     ops::{
         cluster_reduce::ClusterReduce,
-        kernel::{Kernel, REGISTER_FILE},
+        kernel::{Kernel, REGISTER_FILE, WarpSpecialize},
         memory::Load,
         mma::Mma,
         reduce::Reduce,
@@ -142,7 +142,8 @@ fn blocks<'c>(kernel: Kernel<'c, 'c>) -> Option<i64> {
             .sum::<i64>()
     };
     // What warpgroups accumulate is in flight, in as many registers as the programmer planned for.
-    if ops.iter().any(|op| op.is::<Wgmma>()) {
+    // Roles have budgets of their own.
+    if ops.iter().any(|op| op.is::<Wgmma>() || op.is::<WarpSpecialize>()) {
         return None;
     }
     let meets = |op: &OperationRef<'c, 'c>| {

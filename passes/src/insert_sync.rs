@@ -39,15 +39,17 @@
 //! - what lies before a wait for an mbarrier or a cluster, a barrier with a number, a fence of memory: the program has an
 //!   agreement of its own there. Scratch alone does not count on it;
 //! - buffers that say so (`tile.alloc ordered`), as the slots of `tile-pipeline` do;
-//! - mbarriers, buffers that go where their uses cannot be followed, and all that stands in roles (`tile.warp_specialize`).
+//! - mbarriers, buffers that go where their uses cannot be followed, and all that stands in roles (`tile.warp_specialize`),
+//!   unless they say `barrier(n)`.
 //!
 //! A barrier stands only where all threads of the block come by: outside conditions and loops that may differ between
-//! threads. Where there is no such place, a remark says so, and the program stays as it is.
+//! threads. Where there is no such place, a remark says so, and the program stays as it is. In a role that says `barrier(n)`
+//! it is one of the role, `tile.barrier id n`, between accesses of the role.
 //!
 //! *Needs* `tile-allocate-scratch` where tiles go between warps. *Numbers* stay what they are.
 use crate::{
     global_order::in_thread_order,
-    shared_uses::{Pending, Use, Uses, Walk, Way, line},
+    shared_uses::{Pending, Use, Uses, Walk, Way, in_role, line},
     uniform::search,
 };
 use girih_dialects::tile::{
@@ -55,9 +57,10 @@ use girih_dialects::tile::{
     marks::{VARIES, has_mark},
     ops::{
         index::{LaneId, ThreadId},
-        kernel::Kernel,
+        kernel::{Kernel, WarpSpecialize},
         sync::{Barrier, Fence, FenceKind},
     },
+    verify::{holders, role_of},
 };
 use girih_ir::{
     ext::BlockExt,
@@ -117,7 +120,12 @@ fn order<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) {
         let op = if fence {
             Fence::build(loc, FenceKind::ProxyAsyncShared)
         } else {
-            Barrier::build(loc, None, None)
+            let role = role_of(place).filter(|role| role.barrier.is_some());
+            Barrier::build(
+                loc,
+                role.as_ref().and_then(|role| role.barrier),
+                role.map(|role| 32 * role.warps),
+            )
         };
         Before(place).insert(op)
     };
@@ -155,7 +163,7 @@ fn first_missing<'c>(kernel: Kernel<'c, 'c>, uses: &Uses<'c>, without: &[Operati
             let later = &uses.all[number];
             found = pending
                 .iter()
-                .find_map(|p| missing(kernel, uses, p, later).and_then(Result::ok));
+                .find_map(|p| missing(uses, p, later).and_then(Result::ok));
         }
     });
     found
@@ -167,7 +175,7 @@ fn remark_what_is_left<'c>(kernel: Kernel<'c, 'c>, uses: &Uses<'c>) {
     Walk::through(kernel, uses, &[], &mut |pending, number| {
         let later = &uses.all[number];
         for p in pending {
-            if let Some(Err(())) = missing(kernel, uses, p, later)
+            if let Some(Err(())) = missing(uses, p, later)
                 && !said.contains(&later.op)
             {
                 said.push(later.op);
@@ -188,12 +196,7 @@ fn remark_what_is_left<'c>(kernel: Kernel<'c, 'c>, uses: &Uses<'c>) {
 }
 
 /// What `later` lacks to be ordered after `pending`; `Err` where it lacks something and there is no place for it.
-fn missing<'c>(
-    kernel: Kernel<'c, 'c>,
-    uses: &Uses<'c>,
-    pending: &Pending<'c>,
-    later: &Use<'c>,
-) -> Option<Result<Missing<'c>, ()>> {
+fn missing<'c>(uses: &Uses<'c>, pending: &Pending<'c>, later: &Use<'c>) -> Option<Result<Missing<'c>, ()>> {
     let earlier = &uses.all[pending.number];
     let buffer = &uses.buffers[later.buffer];
     let apart = earlier.buffer != later.buffer || !(earlier.writes || later.writes);
@@ -204,7 +207,7 @@ fn missing<'c>(
     let unseen = later.way == Way::Async && earlier.way == Way::Plain && earlier.writes && !pending.fenced;
     let in_order = || match buffer.is_global {
         true => in_thread_order(earlier, later),
-        false => of_one_thread(kernel, earlier, later),
+        false => of_one_thread(earlier, later),
     };
     let unordered = pending.ordered.is_none() && !in_order();
     if !unseen && !unordered {
@@ -231,6 +234,10 @@ fn missing<'c>(
 
 /// The last op on the way to `later` that all threads come by, if `earlier` lies before it.
 fn place_before<'c>(later: &Use<'c>, earlier: &Use<'c>) -> Option<OperationRef<'c, 'c>> {
+    // What came before the roles is over before they begin.
+    if let Some((roles, _)) = in_role(later.op).filter(|own| in_role(earlier.op) != Some(*own)) {
+        return Some(roles);
+    }
     // All threads come by what they do together.
     if later.way == Way::Collective || later.is_whole_tile() {
         return Some(later.op);
@@ -238,6 +245,9 @@ fn place_before<'c>(later: &Use<'c>, earlier: &Use<'c>) -> Option<OperationRef<'
     let mut place = later.op;
     let mut at = later.op.parent();
     while let Some(outer) = at {
+        if outer.is::<WarpSpecialize>() {
+            break;
+        }
         if outer.is::<Kernel>() {
             if outer.cast::<Kernel>().is_some_and(|k| k.body().block_list().len() > 1) {
                 return None;
@@ -290,7 +300,7 @@ fn is_computed(op: OperationRef<'_, '_>) -> bool {
 }
 
 /// Whether two accesses can only meet where one thread does both, or do not meet.
-fn of_one_thread<'c>(kernel: Kernel<'c, 'c>, a: &Use<'c>, b: &Use<'c>) -> bool {
+fn of_one_thread<'c>(a: &Use<'c>, b: &Use<'c>) -> bool {
     if a.way != Way::Plain || b.way == Way::Collective {
         return false;
     }
@@ -306,19 +316,20 @@ fn of_one_thread<'c>(kernel: Kernel<'c, 'c>, a: &Use<'c>, b: &Use<'c>) -> bool {
     if b.way != Way::Plain || a.memory != b.memory {
         return false;
     }
+    let threads = holders(b.op).unwrap_or(0);
     let (places, tiles) = (a.places(), (a.tile(), b.tile()));
     match tiles {
         (None, None) => {
             let pairs = places.iter().zip(b.places());
             pairs
                 .into_iter()
-                .any(|(x, y)| *x == y && tells_apart(kernel, y, DEEPEST))
+                .any(|(x, y)| *x == y && tells_apart(threads, y, DEEPEST))
         }
         // A warpgroup's threads hold different elements, the same in every access; the block's do where none holds copies.
         (Some(x), Some(y)) => {
             let divided = match Distribution::of(x) {
                 Some(d) => d.copy_bits() == 0,
-                None => kernel.threads() == 128,
+                None => threads == 128,
             };
             x == y && divided && places == b.places() && places.iter().all(|v| is_fixed(*v))
         }
@@ -361,20 +372,20 @@ pub(crate) const DEEPEST: u32 = 8;
 
 /// Whether a value differs between all threads of the block, and is the same each time that a thread comes by; `deep` ops are
 /// looked into.
-fn tells_apart<'c>(kernel: Kernel<'c, 'c>, v: V<'c>, deep: u32) -> bool {
+fn tells_apart(threads: i64, v: V<'_>, deep: u32) -> bool {
     let (Some(op), Some(deep)) = (v.defining_op(), deep.checked_sub(1)) else {
         return false;
     };
-    if op.is::<ThreadId>() || (op.is::<LaneId>() && kernel.threads() <= 32) {
+    if op.is::<ThreadId>() || (op.is::<LaneId>() && threads <= 32) {
         return true;
     }
     let operands = op.operand_values();
-    let one_and = |other: &dyn Fn(V<'c>) -> bool| {
+    let one_and = |other: &dyn Fn(V<'_>) -> bool| {
         let [a, b] = operands[..] else { return false };
-        (tells_apart(kernel, a, deep) && other(b)) || (tells_apart(kernel, b, deep) && other(a))
+        (tells_apart(threads, a, deep) && other(b)) || (tells_apart(threads, b, deep) && other(a))
     };
     match op.full_name() {
-        "arith.index_cast" | "arith.index_castui" => operands.iter().all(|v| tells_apart(kernel, *v, deep)),
+        "arith.index_cast" | "arith.index_castui" => operands.iter().all(|v| tells_apart(threads, *v, deep)),
         "arith.addi" => one_and(&|v| is_fixed(v) && is_uniform(v)),
         "arith.muli" => one_and(&|v| v.constant_int().is_some_and(|c| c > 0)),
         _ => false,

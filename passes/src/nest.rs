@@ -3,8 +3,8 @@
 //! What counts passes, as a ring of slots does, goes on counting when an outer loop enters the inner one again. The number is
 //! arithmetic on the loops' counters, since how often the inner loops run does not change in the outermost one.
 use crate::slice::{Slice, is_defined_in};
-use girih_dialects::nvvm::Emit;
-use girih_ir::{ext::BlockExt, prelude::*};
+use girih_dialects::{nvvm::Emit, tile::ops::kernel::Kernel};
+use girih_ir::{ext::BlockExt, op::EffectKind, prelude::*};
 
 type V<'c> = Value<'c, 'c>;
 
@@ -74,6 +74,31 @@ impl<'c> Nest<'c> {
 pub fn counter<'c>(place: OperationRef<'c, 'c>) -> Option<V<'c>> {
     let body = place.region_at(0).entry()?;
     body.argument_values().first().copied()
+}
+
+/// An op that may write `memory` before `read` reads it in the order of the source: it stands before it, or in a loop around
+/// both. A copy of what `read` reads that runs ahead might come before the write.
+pub fn written_before<'c>(
+    kernel: Kernel<'c, 'c>,
+    read: OperationRef<'c, 'c>,
+    memory: V<'c>,
+) -> Option<OperationRef<'c, 'c>> {
+    let loops = |op: OperationRef<'c, 'c>| {
+        std::iter::successors(op.parent(), |op| op.parent())
+            .take_while(|op| !op.is::<Kernel>())
+            .filter(|op| op.full_name() != "scf.if")
+            .collect::<Vec<_>>()
+    };
+    let around = loops(read);
+    let mut before = true;
+    kernel.op().nested_ops().into_iter().find(|op| {
+        before &= *op != read;
+        let effects = op.memory_effects().unwrap_or_default();
+        let writes = effects
+            .iter()
+            .any(|(kind, v)| *kind == EffectKind::Write && *v == Some(memory));
+        writes && op.region_count() == 0 && (before || loops(*op).iter().any(|l| around.contains(l)))
+    })
 }
 
 /// How often a loop runs.

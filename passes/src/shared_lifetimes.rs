@@ -2,13 +2,13 @@
 //!
 //! A buffer lives from its first use to its last; where these lie in a loop, through the whole outermost loop, since one pass
 //! may read what another left. Scratch lives in its ops alone. A buffer lives for the whole kernel where its uses are not all
-//! known: it holds mbarriers, its address goes elsewhere, asynchronous copies or products use it, roles use it, or nothing
-//! does.
+//! known: it holds mbarriers, its address goes elsewhere, asynchronous copies or products use it, nothing does, or roles use it
+//! other than one that keeps a barrier for its threads.
 //!
 //! Two buffers may share bytes if they never live at once, and if a barrier of the block lies on every path from a use of the
 //! one to a use of the other.
-use crate::shared_uses::{Uses, Walk, Way, line};
-use girih_dialects::tile::ops::kernel::{Kernel, WarpSpecialize};
+use crate::shared_uses::{InRole, Uses, Walk, Way, in_role, line};
+use girih_dialects::tile::{ops::kernel::Kernel, verify::role_of};
 use girih_ir::prelude::*;
 use std::{collections::BTreeMap, fmt};
 
@@ -55,8 +55,16 @@ impl<'c> Lifetimes<'c> {
             spans.push(span);
         }
         let meet = |a: &[Span], b: &[Span]| a.iter().any(|x| b.iter().any(|y| x.0 <= y.1 && y.0 <= x.1));
+        // Roles run at once.
+        let roles: Vec<InRole> = (0..n)
+            .map(|buffer| uses.all.iter().find(|u| u.buffer == buffer).and_then(|u| in_role(u.op)))
+            .collect();
+        let at_once = |i: usize, j: usize| roles[i].is_some() && roles[j].is_some() && roles[i] != roles[j];
         let mut apart: Vec<Vec<bool>> = (0..n)
-            .map(|i| (0..n).map(|j| i == j || meet(&spans[i], &spans[j])).collect())
+            .map(|i| {
+                let with = |j: usize| i == j || at_once(i, j) || meet(&spans[i], &spans[j]);
+                (0..n).map(with).collect()
+            })
             .collect();
         Walk::through(kernel, &uses, &[], &mut |pending, number| {
             let later = uses.all[number].buffer;
@@ -113,7 +121,10 @@ impl<'c> Order<'c> {
         let b = &uses.buffers[buffer];
         let mut ops: Vec<OperationRef> = uses.all.iter().filter(|u| u.buffer == buffer).map(|u| u.op).collect();
         ops.sort_by_key(|op| self.number(*op));
-        let in_role = ops.iter().any(|op| op.ancestor::<WarpSpecialize>().is_some());
+        let mut roles: Vec<_> = ops.iter().map(|op| in_role(*op)).collect();
+        roles.dedup();
+        let barrier = |op: &OperationRef<'c, 'c>| role_of(*op).is_none_or(|role| role.barrier.is_some());
+        let in_roles = roles.len() > 1 || !ops.iter().all(barrier);
         let why = if b.is_mbarrier {
             "it holds mbarriers".to_owned()
         } else if let Some(op) = b.lost {
@@ -124,7 +135,7 @@ impl<'c> Order<'c> {
             )
         } else if b.is_in_flight {
             "asynchronous copies or products use it".to_owned()
-        } else if in_role {
+        } else if in_roles {
             "roles use it".to_owned()
         } else if ops.is_empty() {
             "nothing is known to use it".to_owned()

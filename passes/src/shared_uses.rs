@@ -14,7 +14,9 @@
 //!
 //! Global memory can be followed, too ([`Uses::with_global`]): each argument of the kernel is a buffer of its own then.
 //!
-//! Branches are joined; loops, and regions with several blocks, are walked until nothing new is pending.
+//! Branches are joined; loops, and regions with several blocks, are walked until nothing new is pending. A role that keeps a
+//! barrier for its threads is walked like a block: its barrier ends what its own threads have pending. Other roles order
+//! themselves.
 use crate::allocate_scratch::scratch_bytes;
 use girih_dialects::tile::{
     distribution::is_distributed,
@@ -24,6 +26,7 @@ use girih_dialects::tile::{
         memory::{Alloc, is_mbarrier},
     },
     spaces::{is_global, shared_of},
+    verify::enclosing,
 };
 use girih_ir::{
     ext::BlockExt,
@@ -40,7 +43,7 @@ type V<'c> = Value<'c, 'c>;
 pub enum Way {
     /// Each thread by itself, through the generic proxy.
     Plain,
-    /// All threads of the block, which write, wait inside the op, and read.
+    /// All threads of the block, or of a role, which write, wait inside the op, and read.
     Collective,
     /// Through the async proxy, possibly still when the op is done.
     Async,
@@ -69,7 +72,7 @@ impl<'c> Use<'c> {
         let values = self.op.operand_values().into_iter().chain(self.op.result_values());
         values.map(|v| v.r#type()).find(|t| t.is_ranked_tensor_type())
     }
-    /// Whether all threads of the block move a tile that is divided among them.
+    /// Whether all threads of the block, or of a role, move a tile that is divided among them.
     pub fn is_whole_tile(&self) -> bool {
         self.tile().is_some_and(is_distributed)
     }
@@ -235,6 +238,14 @@ fn key(op: OperationRef<'_, '_>) -> usize {
     op.to_raw().ptr as usize
 }
 
+/// The role that an op is in: the op that gives roles, and the number of the region.
+pub type InRole<'c> = Option<(OperationRef<'c, 'c>, usize)>;
+
+/// The role that an op is in.
+pub fn in_role<'c>(op: OperationRef<'c, 'c>) -> InRole<'c> {
+    enclosing::<WarpSpecialize>(op).map(|(roles, number)| (roles.op(), number))
+}
+
 /// A use that what comes next is not ordered after.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Pending<'c> {
@@ -256,6 +267,8 @@ pub struct Walk<'c, 'v> {
     uses: &'v Uses<'c>,
     /// Ops that are taken not to be there.
     without: Vec<OperationRef<'c, 'c>>,
+    /// The role that it is in.
+    role: InRole<'c>,
     visit: &'v mut Visit<'c, 'v>,
 }
 
@@ -272,6 +285,7 @@ impl<'c, 'v> Walk<'c, 'v> {
         let mut walk = Walk {
             uses,
             without: without.to_vec(),
+            role: None,
             visit,
         };
         walk.region(kernel.body(), vec![]);
@@ -308,10 +322,8 @@ impl<'c, 'v> Walk<'c, 'v> {
         if self.without.contains(&op) {
             return;
         }
-        if op.is::<WarpSpecialize>() {
-            // What roles do is ordered by mbarriers and barriers with numbers.
-            state.iter_mut().for_each(|p| p.by_hand = true);
-            return;
+        if let Some(roles) = op.cast::<WarpSpecialize>() {
+            return self.roles(roles, state);
         }
         match order_of(op) {
             Some(Order::Block) => self.meet(op, state),
@@ -380,11 +392,33 @@ impl<'c, 'v> Walk<'c, 'v> {
         }
     }
 
-    /// All threads meet.
+    /// What roles do to each other's memory is ordered by mbarriers and barriers with numbers. Those that have a barrier for
+    /// all their threads are walked, side by side.
+    fn roles(&mut self, roles: WarpSpecialize<'c, 'c>, state: &mut State<'c>) {
+        let by_hand = |state: &mut State<'c>| state.iter_mut().for_each(|p| p.by_hand = true);
+        by_hand(state);
+        let before = state.clone();
+        let barriers = roles.barriers().unwrap_or_default();
+        for (number, region) in roles.roles().into_iter().enumerate() {
+            if barriers.get(number).is_none_or(|barrier| *barrier == 0) {
+                continue;
+            }
+            self.role = Some((roles.op(), number));
+            let after = self.region(region, before.clone());
+            self.role = None;
+            join(state, after);
+        }
+        by_hand(state);
+    }
+
+    /// All threads meet, or all of a role, which orders what these did in it.
     fn meet(&self, op: OperationRef<'c, 'c>, state: &mut State<'c>) {
         state.retain_mut(|p| {
-            p.ordered = p.ordered.or(Some(op));
             let u = &self.uses.all[p.number];
+            if self.role.is_some() && in_role(u.op) != self.role {
+                return true;
+            }
+            p.ordered = p.ordered.or(Some(op));
             let may_be_unseen = u.writes && u.way == Way::Plain && self.uses.buffers[u.buffer].is_async;
             may_be_unseen && !p.fenced
         });

@@ -13,7 +13,7 @@
 //! tile.kernel @k(...) threads(384) launch { ... } body {                                                        // after
 //!   ... mbarriers are initialised, tile.barrier
 //!   tile.warp_specialize
-//!   role consumer(%t) warps(8) registers(232) {
+//!   role consumer(%t) warps(8) registers(232) barrier(1) {
 //!     %sum = scf.for %k = %c0 to %K step %c64 ... { ... }
 //!     tile.store ...
 //!   } role producer(%t) warps(4) registers(40) {
@@ -26,7 +26,7 @@
 //! A region with `threads(128)` is run by the whole producer, each thread with its number there for the second argument. It
 //! reads the number in each pass (`tile.thread_id fresh`): the many addresses that follow from it are not to be kept.
 //!
-//! The consumers keep their numbers; barriers of the block become barriers of theirs. The producer walks the same loops and
+//! The consumers keep their numbers; barriers of the block become barriers of theirs, and whole tiles are theirs. The producer walks the same loops and
 //! branches, as far as they lead to a `tile.produce`, with its own copy of the index arithmetic: bounds, conditions and places
 //! are computed from arguments, sizes and counters, through at most 256 ops. What is loaded, and what a loop carries from
 //! pass to pass, it does not have.
@@ -43,22 +43,21 @@
 //! | 512 | 112 and 24 | 104 and 40 |
 //!
 //! Where the block cannot be divided, and with `roles=false`, the first thread of the block, or the first 128, run the region
-//! in the loop: in the first pass for as many passes as they may be ahead, then for one. A remark says why: tiles that are
-//! exchanged between threads, barriers with numbers, roles that the program gives itself, more than 896 threads, no barrier
-//! after the initialisation, or loops whose bounds the producer cannot compute.
+//! in the loop: in the first pass for as many passes as they may be ahead, then for one. A remark says why: barriers with
+//! numbers, roles that the program gives itself, threads of a cluster that meet, more than 896 threads, no barrier after the
+//! initialisation, or loops whose bounds the producer cannot compute.
 //!
 //! *Needs* nothing. *Numbers* stay what they are.
 use crate::slice::{Slice, is_defined_in};
 use girih_dialects::{
     nvvm::{Cmp, Emit},
-    tile::{
-        layouts::layout_of,
-        ops::{
-            index::{Elect, ThreadId, WarpId},
-            kernel::{EndRole, Kernel, MAX_THREADS, REGISTER_FILE, WarpSpecialize},
-            mma::Produce,
-            sync::{Barrier, Fence, FenceKind},
-        },
+    tile::ops::{
+        cluster::{ClusterArrive, ClusterWait},
+        cluster_reduce::ClusterReduce,
+        index::{Elect, ThreadId, WarpId},
+        kernel::{EndRole, Kernel, MAX_THREADS, REGISTER_FILE, WarpSpecialize},
+        mma::Produce,
+        sync::{Barrier, Fence, FenceKind},
     },
 };
 use girih_ir::{
@@ -158,9 +157,8 @@ fn specialize<'c>(kernel: Kernel<'c, 'c>) -> Result<(), String> {
         if op.cast::<Barrier>().is_some_and(|b| b.id().is_some()) {
             return Err("the program uses barriers by number".to_owned());
         }
-        let is_shared_out = |v: &V<'c>| v.r#type().is_ranked_tensor_type() && layout_of(v.r#type()).is_none();
-        if let Some(v) = op.result_values().iter().find(|v| is_shared_out(v)) {
-            return Err(format!("{} is held by all threads of the block together", v.r#type()));
+        if op.is::<ClusterReduce>() || op.is::<ClusterArrive>() || op.is::<ClusterWait>() {
+            return Err("all threads of a cluster meet in the program".to_owned());
         }
     }
     let (ops, end) = match entry.op_list().split_last() {
@@ -212,6 +210,7 @@ fn specialize<'c>(kernel: Kernel<'c, 'c>) -> Result<(), String> {
         vec!["consumer".to_owned(), "producer".to_owned()],
         vec![threads / 32, PRODUCER_THREADS / 32],
         vec![consumers, producers],
+        Some(vec![CONSUMER_BARRIER, 0]),
         vec![consumer, producer],
     );
     Emit::new(&Before(end), loc).insert(roles);

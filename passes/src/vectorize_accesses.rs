@@ -20,11 +20,14 @@
 //! it is a known multiple of their number. That rows start at such multiples, and that sizes are, is known of static sizes
 //! and strides, and of arguments whose attributes say so (`tile.aligned`, `tile.divisible`); of the others, and of addresses,
 //! the kernel asks once, when it starts, and has a body for either answer. A kernel that has shared memory of its own asks
-//! before the first of its accesses, and has what follows twice.
+//! before the first of its accesses, and has what follows twice. So does each role of warps.
 //!
 //! *Needs* `tile-assign-layouts` to have run. With `guard=false` nothing is asked, and vectors are used only where all is
 //! known. A kernel whose body is several blocks is not split, which a remark says. *Numbers* stay what they are.
-use crate::known::{known_multiple, rows_are_aligned};
+use crate::{
+    known::{known_multiple, rows_are_aligned},
+    shared_uses::{InRole, in_role},
+};
 use girih_dialects::tile::{
     distribution::Distribution,
     ops::{
@@ -45,6 +48,9 @@ use girih_ir::{
     prelude::*,
     rewrite::{Before, Builder},
 };
+
+/// The region of a kernel that is its body.
+const BODY: usize = 1;
 
 /// Bytes that one access of a thread moves at most.
 const VECTOR_BYTES: u64 = 16;
@@ -136,10 +142,24 @@ fn vectorize<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) {
         .flat_map(|b| b.op_list())
         .flat_map(|op| op.nested_ops())
         .collect();
-    let found: Vec<Candidate> = ops.into_iter().filter_map(candidate).collect();
-    let (Some(body), false) = (blocks.first(), found.is_empty()) else {
-        return;
-    };
+    // By who runs them.
+    let mut places: Vec<(InRole, Vec<Candidate>)> = vec![];
+    for found in ops.into_iter().filter_map(candidate) {
+        let role = in_role(found.op);
+        match places.iter_mut().find(|(r, _)| *r == role) {
+            Some((_, all)) => all.push(found),
+            None => places.push((role, vec![found])),
+        }
+    }
+    for (role, found) in places {
+        vectorize_in(kernel, role, found, cx);
+    }
+}
+
+/// The accesses of the block, or of a role.
+fn vectorize_in<'c>(kernel: Kernel<'c, 'c>, role: InRole<'c>, found: Vec<Candidate<'c>>, cx: &PassContext<'c>) {
+    let blocks = kernel.body().block_list();
+    let Some(body) = blocks.first() else { return };
     // What the arguments' attributes say is not asked.
     let is_known = |c: &Candidate<'c>| rows_are_aligned(c.memory, c.axis, c.vector, true);
     if found.iter().all(is_known) {
@@ -180,32 +200,47 @@ fn vectorize<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) {
     }
     asked.sort_unstable();
     // The other body is made while no access says vector.
-    let spare = unsafe { Operation::from_raw(mlirOperationClone(kernel.op().to_raw())) };
+    let (root, region) = role.unwrap_or((kernel.op(), BODY));
+    let spare = unsafe { Operation::from_raw(mlirOperationClone(root.to_raw())) };
     for c in &found {
         set_vector(c.op, c.vector);
     }
     cx.count(0, found.len() as u64);
-    split(kernel, spare, &found, &asked);
+    split(
+        kernel,
+        (root.region_at(region), spare.region_at(region)),
+        &found,
+        &asked,
+    );
 }
 
-/// Puts the kernel's ops under a test, and those of its clone under the other answer. Shared memory and mbarriers are there
-/// once: where there are some, what comes before the first of the accesses `found` stays in front of the test.
-fn split<'c>(kernel: Kernel<'c, 'c>, spare: Operation<'c>, found: &[Candidate<'c>], asked: &[(usize, usize, i64)]) {
+/// Puts the ops of a kernel, or of a role, under a test, and those of its clone under the other answer. Shared memory and
+/// mbarriers are there once: where there are some, what comes before the first of the accesses `found` stays in front of the
+/// test.
+fn split<'c>(
+    kernel: Kernel<'c, 'c>,
+    (region, spare): (RegionRef<'c, 'c>, RegionRef<'c, '_>),
+    found: &[Candidate<'c>],
+    asked: &[(usize, usize, i64)],
+) {
     let (context, loc) = (kernel.op().ctx(), kernel.op().location());
-    let Some(body) = kernel.body().entry() else { return };
+    let (Some(body), Some(spare)) = (region.entry(), spare.entry()) else {
+        return;
+    };
     let ops = body.op_list();
     let Some((end, ops)) = ops.split_last() else { return };
     let holds_access = |op: &OperationRef<'c, 'c>| {
         let inside = op.nested_ops();
         found.iter().any(|c| inside.contains(&c.op))
     };
-    let common = match ops.iter().any(|op| op.is::<Alloc>()) {
+    let is_role = body.parent_operation().is_some_and(|op| !op.is::<Kernel>());
+    let common = match is_role || ops.iter().any(|op| op.is::<Alloc>()) {
         true => ops.iter().position(holds_access).unwrap_or(0),
         false => 0,
     };
     let (before, ops) = ops.split_at(common);
     let at = Before(ops.first().copied().unwrap_or(*end));
-    let arguments = body.argument_values();
+    let arguments = kernel.body().entry().map(|b| b.argument_values()).unwrap_or_default();
     let i1: Type = IntegerType::new(context, 1).into();
     let mut all: Option<Value> = None;
     for (argument, axis, vector) in asked {
@@ -230,17 +265,9 @@ fn split<'c>(kernel: Kernel<'c, 'c>, spare: Operation<'c>, found: &[Candidate<'c
         region.append_block(Block::new(&[]));
     }
     let branch = at.insert(plain("scf.if", &[condition], &[], regions.into(), loc));
-    let other = girih_ir::op::OpView::from_op(unsafe { OperationRef::from_raw(spare.to_raw()) });
-    let other: Kernel = other;
-    let spare_body = other.body().entry();
-    let spare_ops = spare_body.map(|b| b.op_list()).unwrap_or_default();
-    for (theirs, own) in spare_body
-        .map(|b| b.argument_values())
-        .unwrap_or_default()
-        .iter()
-        .zip(&arguments)
-    {
-        theirs.replace_all_uses_with(own);
+    let spare_ops = spare.op_list();
+    for (theirs, own) in spare.argument_values().iter().zip(body.argument_values()) {
+        theirs.replace_all_uses_with(&own);
     }
     let spare_ops = &spare_ops[..spare_ops.len().saturating_sub(1)];
     let (spare_before, spare_ops) = spare_ops.split_at(common.min(spare_ops.len()));

@@ -1,12 +1,16 @@
-//! Ops on whole tiles belong to all threads of the block: none stands where only some threads come by, and none takes a number
+//! Ops on whole tiles belong to all threads of the block, or of a role that says where its threads meet: none stands where only some threads come by, and none takes a number
 //! that differs between threads. None gives a tile that is too large for these threads. What is not known to differ, such as a
 //! loaded number, is taken to be the same in all of them.
-use crate::{shared_uses::line, uniform::search};
+use crate::{
+    assign_layouts::is_free,
+    shared_uses::{in_role, line},
+    uniform::search,
+};
 use girih_dialects::tile::{
     layouts::layout_of,
     marks::{VARIES, has_mark},
     ops::kernel::{Kernel, WarpSpecialize},
-    verify::element_bits,
+    verify::{Role, element_bits, holders, role_of},
 };
 use girih_ir::{ext::BlockExt, op::Trait, prelude::*};
 
@@ -19,14 +23,16 @@ pub fn check<'c>(kernel: Kernel<'c, 'c>) -> Res {
     let body = kernel.body().block_list();
     for op in body.iter().flat_map(|b| b.op_list()).flat_map(|op| op.nested_ops()) {
         let touches = op.operand_values().into_iter().chain(op.result_values()).any(is_whole);
-        if let Some(m) = op.result_values().into_iter().find_map(|v| too_large(kernel, v)) {
+        let threads = holders(op).unwrap_or(0).max(1);
+        if let Some(m) = op.result_values().into_iter().find_map(|v| too_large(threads, v)) {
             errors.op(&op, m);
             continue;
         }
         if !touches || op.has_trait(Trait::Terminator) || op.full_name() == "arith.constant" {
             continue;
         }
-        if op.ancestor::<WarpSpecialize>().is_some() {
+        if let Some(why) = role_of(op).and_then(|role| no_place(op, &role)) {
+            errors.op(&op, why);
             continue;
         }
         if let Some((outer, condition, source)) = divergence(op) {
@@ -55,6 +61,34 @@ pub fn check<'c>(kernel: Kernel<'c, 'c>) -> Res {
     errors.result()
 }
 
+/// Why the threads of a role cannot work on the tiles of an op.
+fn no_place<'c>(op: OperationRef<'c, 'c>, role: &Role) -> Option<String> {
+    let (name, warps) = (&role.name, role.warps);
+    if role.barrier.is_none() {
+        return Some(format!(
+            "works on whole tiles, but role '{name}' does not say where its threads meet; write barrier(1) after its warps, with a \
+             number for each such role"
+        ));
+    }
+    if !warps.unsigned_abs().is_power_of_two() || role.first_warp % warps != 0 {
+        return Some(format!(
+            "works on whole tiles in role '{name}', which has warps {} to {}; threads that hold tiles are a power of two, from a \
+             multiple of that: put the largest role first, or give it other warps",
+            role.first_warp,
+            role.first_warp + warps - 1
+        ));
+    }
+    let foreign = |v: &V<'c>| {
+        let made = v.defining_op().or_else(|| v.argument_of().map(|(owner, _)| owner));
+        is_whole(*v) && !is_free(*v) && made.is_some_and(|by| in_role(by) != in_role(op))
+    };
+    let found = op.operand_values().into_iter().find(foreign)?;
+    Some(format!(
+        "works on {}, which the whole block holds, but only role '{name}' comes here; load or compute it in the role",
+        found.r#type()
+    ))
+}
+
 fn noted<'c>(op: OperationRef<'c, 'c>, m: String, v: V<'c>, source: OperationRef<'c, 'c>, what: &str) -> Res {
     let at = v.defining_op().unwrap_or(source);
     let why = match at == source {
@@ -72,11 +106,10 @@ fn is_whole(v: V<'_>) -> bool {
 const MOST_REGISTERS: i64 = 1024;
 
 /// Why a tile is too large for the threads of its block.
-fn too_large<'c>(kernel: Kernel<'c, 'c>, v: V<'c>) -> Option<String> {
+fn too_large(threads: i64, v: V<'_>) -> Option<String> {
     let t = Some(v).filter(|v| is_whole(*v))?.r#type();
     let bits = i64::try_from(element_bits(t)?).ok()?;
     let elements = t.shape()?.iter().try_fold(1i64, |n, size| n.checked_mul(*size));
-    let threads = kernel.threads().max(1);
     let registers = elements
         .and_then(|n| n.checked_mul(bits))
         .map(|n| ((n.saturating_add(31) / 32).saturating_add(threads - 1)) / threads);
@@ -138,7 +171,11 @@ fn source<'c>(v: V<'c>) -> Option<OperationRef<'c, 'c>> {
     search([v], |v| match v.defining_op() {
         _ if v.r#type().is_ranked_tensor_type() => Ok(vec![]),
         Some(op) => of_result(op, v),
-        None => Ok(of_argument(v)),
+        // A role's argument is the thread's number.
+        None => match v.argument_of() {
+            Some((owner, _)) if owner.is::<WarpSpecialize>() => Err(owner),
+            _ => Ok(of_argument(v)),
+        },
     })
 }
 

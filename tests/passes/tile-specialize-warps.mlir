@@ -7,7 +7,7 @@
 // CHECK: tile.fence mbarrier_init
 // CHECK: tile.barrier
 // CHECK: tile.warp_specialize
-// CHECK: role consumer(%{{.*}}) warps(8) registers(232) {
+// CHECK: role consumer(%{{.*}}) warps(8) registers(232) barrier(1) {
 // CHECK: scf.if
 // CHECK: scf.for
 // CHECK-NOT: tile.produce
@@ -116,6 +116,52 @@ tile.kernel @read(%N: memref<1xi64, #tile.global>) threads(128) launch {
 
 // -----
 
+// Tiles are those of the consumers.
+// CHECK-LABEL: tile.kernel @tiles
+// CHECK: role consumer(%{{.*}}) warps(4) registers(240) barrier(1) {
+// CHECK: tile.load {{.*}} -> tensor<64xf32>
+// CHECK: tile.store {{.*}} : tensor<64xf32>
+// CHECK: role producer
+// CHECK-NOT: tensor
+// CHECK-LABEL: tile.kernel @cluster
+tile.kernel @tiles(%A: memref<?xf32, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.fence mbarrier_init
+  tile.barrier
+  scf.for %k = %c0 to %c1 step %c1 {
+    tile.produce(%j) ahead(2) {
+    }
+  }
+  %v = tile.load %A[%c0] : memref<?xf32, #tile.global> -> tensor<64xf32>
+  tile.store %v, %A[%c1] : tensor<64xf32>, memref<?xf32, #tile.global>
+}
+
+// -----
+
+// expected-remark @+1 {{copies in the threads that compute: all threads of a cluster meet in the program}}
+tile.kernel @cluster() threads(128) cluster(2, 1, 1) launch {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  tile.grid %c2, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.fence mbarrier_init
+  tile.barrier
+  tile.cluster.arrive
+  scf.for %k = %c0 to %c1 step %c1 {
+    tile.produce(%j) ahead(2) {
+    }
+  }
+  tile.cluster.wait
+}
+
+// -----
+
 // expected-remark @+1 {{copies in the threads that compute: with 128 more threads the block would have 1152, expected a multiple of 128 up to 1024}}
 tile.kernel @full() threads(1024) launch {
   %c1 = arith.constant 1 : index
@@ -133,7 +179,7 @@ tile.kernel @full() threads(1024) launch {
 
 // A region for several threads: all of the producer run it, each with its number, and what one thread alone does goes to one.
 // CHECK-LABEL: tile.kernel @together
-// CHECK: role consumer(%{{.*}}) warps(4) registers(240) {
+// CHECK: role consumer(%{{.*}}) warps(4) registers(240) barrier(1) {
 // CHECK: role producer(%{{.*}}) warps(4) registers(88) {
 // CHECK-NOT: tile.elect
 // CHECK: scf.for %[[I:.*]] =

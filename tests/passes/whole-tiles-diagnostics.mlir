@@ -1,7 +1,7 @@
 // Whole tiles belong to all threads of the block.
 // RUN: girih-opt %s -tile-assign-layouts -verify-diagnostics -split-input-file
 // RUN: not girih-opt %s -tile-plan-copies -split-input-file 2>&1 | FileCheck %s
-// CHECK-COUNT-6: error: '{{[a-z.]+}}' op {{works on whole tiles, but only some|takes a number that differs|gives whole tiles under|gives tensor<1024x1024xf32>, which is}}
+// CHECK-COUNT-10: error: '{{[a-z.]+}}' op {{works on whole tiles, but only some|takes a number that differs|gives whole tiles under|gives tensor<1024x1024xf32>, which is|works on .* role}}
 
 !V = memref<?xi32, #tile.global>
 tile.kernel @index(%X: !V, %Y: !V) threads(64) launch {
@@ -147,4 +147,31 @@ tile.kernel @large(%X: !M, %Y: !M) threads(128) launch {
   %fits = tile.load %X[%c0, %c0] : !M -> tensor<128x1024xf32>
   // expected-error@+1 {{gives tensor<1024x1024xf32>, which is 8192 registers in each of 128 threads, but one tile may take 1024, and a thread has 255; go through tiles of at most 131072 elements in a loop}}
   %x = tile.load %X[%c0, %c0] : !M -> tensor<1024x1024xf32>
+}
+
+// -----
+
+// A role works on whole tiles where it says where its threads meet, and has as many warps as hold tiles.
+!M = memref<?x?xf32, strided<[?, 1]>, #tile.global>
+tile.kernel @roles(%X: !M, %Y: !M) threads(512) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %outside = tile.load %X[%c0, %c0] : !M -> tensor<64x64xf32>
+  // expected-note@+1 {{the number is made here}}
+  tile.warp_specialize
+  role silent(%t) warps(4) {
+    // expected-error@+1 {{works on whole tiles, but role 'silent' does not say where its threads meet; write barrier(1) after its warps, with a number for each such role}}
+    %x = tile.load %X[%c0, %c0] : !M -> tensor<64x64xf32>
+  } role later(%t) warps(8) barrier(1) {
+    // expected-error@+1 {{works on whole tiles in role 'later', which has warps 4 to 11; threads that hold tiles are a power of two, from a multiple of that: put the largest role first, or give it other warps}}
+    %x = tile.load %X[%c0, %c0] : !M -> tensor<64x64xf32>
+  } role last(%t) warps(4) barrier(2) {
+    %one = arith.constant dense<1.0> : tensor<64x64xf32>
+    // expected-error@+1 {{works on tensor<64x64xf32>, which the whole block holds, but only role 'last' comes here; load or compute it in the role}}
+    %y = arith.addf %outside, %one : tensor<64x64xf32>
+    // expected-error@+1 {{takes a number that differs between threads}}
+    tile.store %one, %Y[%t, %c0] : tensor<64x64xf32>, !M
+  }
 }

@@ -117,6 +117,34 @@ tile.kernel @k() threads(256) launch {
 
 // -----
 
+tile.kernel @k() threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  // expected-error@+3 {{role 'a' has barrier(16), but the named barriers of a block are 1 to 15}}
+  // expected-error@+2 {{role 'b' has barrier(16), but the named barriers of a block are 1 to 15}}
+  // expected-error@+1 {{roles 'a' and 'b' both have barrier(16); give each its own}}
+  tile.warp_specialize
+  role a(%t) warps(2) barrier(16) {
+  } role b(%t) warps(2) barrier(16) {
+  }
+}
+
+// -----
+
+tile.kernel @k() threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  // expected-error@below {{has 1 roles, but 2 barriers; give one for each role, 0 for none}}
+  "tile.warp_specialize"() <{names = ["a"], registers = array<i64: 0>, warps = array<i64: 4>, barriers = array<i64: 1, 2>}> ({
+  ^bb0(%t: index):
+    tile.end_role
+  }) : () -> ()
+}
+
+// -----
+
 // Where warps have parted, they cannot be parted again.
 tile.kernel @k() threads(128) launch {
   %c1 = arith.constant 1 : index

@@ -39,13 +39,13 @@ tile.kernel @all(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>, %alpha: f3
   // CHECK-NEXT: role producer(%[[T:.*]]) warps(4) registers(40) {
   // CHECK-NEXT:   %{{.*}} = arith.addi %[[T]], %[[T]] : index
   // CHECK-NEXT: }
-  // CHECK-NEXT: role consumer(%{{.*}}) warps(4) registers(232) {
+  // CHECK-NEXT: role consumer(%{{.*}}) warps(4) registers(232) barrier(1) {
   // CHECK-NEXT: }
   // CHECK-NEXT: }
   tile.warp_specialize
   role producer(%t) warps(4) registers(40) {
     %u = arith.addi %t, %t : index
-  } role consumer(%t) warps(4) registers(232) {
+  } role consumer(%t) warps(4) registers(232) barrier(1) {
   }
 }
 

@@ -5,10 +5,10 @@
 //! |---|---|---|
 //! | [`ASYNC`] | a memref operand | reached through the async proxy or by other blocks, and possibly still when the op is done |
 //! | [`IN_FLIGHT`] | a memref operand | written through the generic proxy, possibly after the op is done |
-//! | [`COLLECTIVE`] | a memref operand | all threads write it, wait for each other, and read it |
+//! | [`COLLECTIVE`] | a memref operand | all threads of the block, or of a role, write it, wait for each other, and read it |
 //! | [`ORDERS`] | the op | threads wait here for what others did, by an agreement that the IR does not show |
 //! | [`VARIES`] | the op | its result differs between the threads of a block |
-use super::{TILE, ops};
+use super::{TILE, ops, verify::role_of};
 use girih_ir::{
     op::{Mark, OpDef},
     prelude::*,
@@ -48,7 +48,7 @@ pub fn marked_operands<'c: 'a, 'a>(op: OperationRef<'c, 'a>, mark: Mark) -> Vec<
 /// What an op does for the order of accesses before and after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// All threads of the block meet, and see what the others did through the generic proxy.
+    /// All threads of the block, or of the role around, meet, and see what the others did through the generic proxy.
     Block,
     /// What a thread did through the generic proxy is seen through the async proxy, by those who are ordered after it.
     AsyncProxy,
@@ -59,7 +59,11 @@ pub enum Order {
 /// What an op orders, if anything. Ops that wait inside, with scratch, are not among these.
 pub fn order_of(op: OperationRef<'_, '_>) -> Option<Order> {
     if let Some(barrier) = op.cast::<Barrier>() {
-        let whole = barrier.id().is_none_or(|id| id == 0) && barrier.threads().is_none();
+        let of_role = || {
+            let role = role_of(op).filter(|role| barrier.id() == role.barrier);
+            role.is_some_and(|role| role.barrier.is_some() && barrier.threads() == Some(32 * role.warps))
+        };
+        let whole = barrier.id().is_none_or(|id| id == 0) && barrier.threads().is_none() || of_role();
         return Some(if whole { Order::Block } else { Order::ByHand });
     }
     if let Some(fence) = op.cast::<Fence>() {

@@ -124,6 +124,8 @@ pub struct Role {
     pub first_warp: i64,
     /// Number of its warps.
     pub warps: i64,
+    /// The barrier at which all its threads meet, where it keeps one.
+    pub barrier: Option<i64>,
 }
 
 /// The innermost role around `op`.
@@ -134,11 +136,19 @@ pub fn role_of<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<Role> {
         .op()
         .attr("names")
         .and_then(girih_ir::kind::Strs::from_attribute)?;
+    let barriers = specialize.op().attr("barriers").and_then(I64s::from_attribute);
+    let barriers = barriers.unwrap_or_default();
     Some(Role {
         name: names.get(region)?.clone(),
         first_warp: list.get(..region)?.iter().fold(0i64, |n, w| n.saturating_add(*w)),
         warps: *list.get(region)?,
+        barrier: barriers.get(region).copied().filter(|b| *b != 0),
     })
+}
+
+/// Threads that hold the whole tiles at `op`: those of the role around it, else of the block. `None` outside kernels.
+pub fn holders(op: OperationRef<'_, '_>) -> Option<i64> {
+    role_of(op).map_or_else(|| block_threads(op), |role| Some(role.warps.saturating_mul(32)))
 }
 
 /// The nearest `V` around `op`, and which of its regions `op` is in.

@@ -8,7 +8,6 @@ use girih_dialects::tile::{
     ops::{
         cluster_reduce::ClusterReduce,
         debug::Print,
-        kernel::Kernel,
         memory::{Load, Store},
         mma::Mma,
         reduce::Reduce,
@@ -108,18 +107,11 @@ pub fn first_axis(layout: Attribute<'_>) -> Option<Attribute<'_>> {
 }
 
 impl<'c> Graph<'c> {
-    /// The tiles of a kernel's body. An op on tiles that no rule speaks of is an error.
-    pub fn of(kernel: Kernel<'c, 'c>) -> Res<Graph<'c>> {
+    /// The tiles of some ops. An op on tiles that no rule speaks of is an error.
+    pub fn of(ops: &[OperationRef<'c, 'c>]) -> Res<Graph<'c>> {
         let mut graph = Graph::default();
         let mut errors = Errors::default();
-        let ops: Vec<_> = kernel
-            .body()
-            .block_list()
-            .iter()
-            .flat_map(|b| b.op_list())
-            .flat_map(|op| op.nested_ops())
-            .collect();
-        for op in &ops {
+        for op in ops {
             let arguments = (0..op.region_count())
                 .flat_map(|r| op.region_at(r).block_list())
                 .flat_map(|b| b.argument_values());
@@ -137,7 +129,7 @@ impl<'c> Graph<'c> {
         graph.drawn.resize(graph.tiles.len(), false);
         graph.edges.resize(graph.tiles.len(), vec![]);
         for op in ops {
-            errors.merge(graph.relate_op(op));
+            errors.merge(graph.relate_op(*op));
         }
         errors.result().map(|()| graph)
     }

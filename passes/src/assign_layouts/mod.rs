@@ -24,7 +24,9 @@
 //! With `seed`, half of the tiles get layouts that are drawn at random, and so half of the ops stand between conversions: for
 //! tests, since no layout may change a result.
 //!
-//! *Needs* `threads` of the kernel to be 32 times a power of two. Tensors that have a layout keep it. *Refuses* ops on tiles
+//! In a role that says where its threads meet (`tile.warp_specialize`), tiles are divided among the threads of the role.
+//!
+//! *Needs* `threads` of the kernel to be 32 times a power of two, or of the role. Tensors that have a layout keep it. *Refuses* ops on tiles
 //! for which it has no rule, tiles whose sizes are no powers of two, a negative `seed`, and ops on whole tiles where only some
 //! threads come by or with numbers that differ between threads. It gives a remark for each conversion. *Numbers* stay what
 //! they are.
@@ -32,9 +34,13 @@ mod anchors;
 mod graph;
 mod products;
 mod random;
+pub use graph::is_free;
 pub use products::factor;
 
-use crate::slice::is_defined_in;
+use crate::{
+    shared_uses::{InRole, in_role},
+    slice::is_defined_in,
+};
 use anchors::{coalesced, coalesced_with_copies, order, sector_cost};
 #[cfg(doc)]
 use girih_core::layout::MmaTile;
@@ -55,7 +61,7 @@ use girih_dialects::tile::{
         shape::{Broadcast, Concat, ExpandDims, ExtractSlice, Reshape, Transpose},
         value::{ConvertLayout, Opaque},
     },
-    verify::element_bits,
+    verify::{element_bits, holders},
 };
 use girih_ir::{
     ext::BlockExt,
@@ -65,7 +71,7 @@ use girih_ir::{
     prelude::*,
     rewrite::{Before, Builder},
 };
-use graph::{Graph, first_axis, inverse, is_free, is_open, rows_of, sliced};
+use graph::{Graph, first_axis, inverse, is_open, rows_of, sliced};
 
 /// Sectors touched for each needed, in hundredths, that an access puts up with.
 const TOLERATED_COST: u64 = 150;
@@ -167,6 +173,7 @@ impl<'c> Access<'c> {
     }
 }
 
+/// Lays out the tiles of a kernel: those of the block, then those of each role.
 fn assign<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
     let body: Vec<_> = kernel
         .body()
@@ -175,11 +182,43 @@ fn assign<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         .flat_map(|b| b.op_list())
         .flat_map(|op| op.nested_ops())
         .collect();
-    let open = |op: &OperationRef<'c, 'c>| op.operand_values().into_iter().chain(op.result_values()).any(is_open);
-    if !body.iter().any(open) {
-        return Ok(());
+    let mut places: Vec<(InRole, Vec<OperationRef>)> = vec![(None, vec![])];
+    for op in &body {
+        let role = in_role(*op);
+        match places.iter_mut().find(|(r, _)| *r == role) {
+            Some((_, ops)) => ops.push(*op),
+            None => places.push((role, vec![*op])),
+        }
     }
-    let threads = kernel.threads();
+    let mut errors = Errors::default();
+    for (_, ops) in &places {
+        errors.merge(assign_in(kernel, ops, cx));
+    }
+    errors.result()?;
+    // Free tiles that every user has a copy of.
+    for op in body.into_iter().rev() {
+        let results = op.result_values();
+        if results
+            .first()
+            .is_some_and(|r| is_free(*r) && is_open(*r) && r.users().is_empty())
+        {
+            // SAFETY: its result has no uses, and the list holds it once.
+            unsafe { mlirOperationDestroy(op.to_raw()) };
+        }
+    }
+    Ok(())
+}
+
+/// Lays out the tiles of ops which the same threads run.
+fn assign_in<'c>(kernel: Kernel<'c, 'c>, body: &[OperationRef<'c, 'c>], cx: &PassContext<'c>) -> Res {
+    let open = |op: &&OperationRef<'c, 'c>| {
+        // What is free is laid out where it is used.
+        let made = op.result_values().into_iter().filter(|v| !is_free(*v));
+        op.operand_values().into_iter().chain(made).any(is_open)
+    };
+    let Some(threads) = body.iter().find(open).and_then(|op| holders(*op)) else {
+        return Ok(());
+    };
     if threads % 32 != 0 || !(threads as u64).is_power_of_two() {
         let m = format!(
             "computes with tiles, whose layouts need 32, 64, 128, 256, 512 or 1024 threads, but has threads({threads})"
@@ -188,17 +227,17 @@ fn assign<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
     }
     let warps = threads as u64 / 32;
     let mut errors = Errors::default();
-    for op in &body {
+    for op in body {
         sizes_fit(*op, &mut errors);
     }
     errors.result()?;
-    let mut graph = Graph::of(kernel)?;
+    let mut graph = Graph::of(body)?;
     if let seed @ 1.. = cx.option_int("seed") {
         draw_layouts(&mut graph, kernel.op().ctx(), seed as u64, warps);
     }
-    products::spread(&mut graph, &body, warps);
-    spread_from_accesses(&mut graph, &body, warps);
-    graph.close(&body, &|t| plain(t, warps), &|t, part, whole| {
+    products::spread(&mut graph, body, warps);
+    spread_from_accesses(&mut graph, body, warps);
+    graph.close(body, &|t| plain(t, warps), &|t, part, whole| {
         let axes: Vec<usize> = (0..part.len()).rev().collect();
         if axes.is_empty() {
             return plain(t, warps);
@@ -222,19 +261,8 @@ fn assign<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
     }
     cx.count(0, graph.tiles.len() as u64);
     let (mut copies, mut conversions) = (Copies::default(), Conversions::default());
-    for op in &body {
+    for op in body {
         settle(*op, &graph, warps, &mut copies, &mut conversions, cx)?;
-    }
-    // Free tiles that every user has a copy of.
-    for op in body.into_iter().rev() {
-        let results = op.result_values();
-        if results
-            .first()
-            .is_some_and(|r| is_free(*r) && is_open(*r) && r.users().is_empty())
-        {
-            // SAFETY: its result has no uses, and the list holds it once.
-            unsafe { mlirOperationDestroy(op.to_raw()) };
-        }
     }
     Ok(())
 }
@@ -394,7 +422,7 @@ fn settle<'c>(
             match copies.iter().find(|(of, t, _)| *of == v && *t == to) {
                 Some((.., copy)) => *copy,
                 None => {
-                    let copy = free_again(v, to);
+                    let copy = free_again(v, to, op);
                     copies.push((v, to, copy));
                     copy
                 }
@@ -436,8 +464,8 @@ fn settle<'c>(
     Ok(())
 }
 
-/// A free tile in another layout, made where it was first.
-fn free_again<'c>(v: Value<'c, 'c>, to: Type<'c>) -> Value<'c, 'c> {
+/// A free tile in another layout, made where it was first; for a role that `user` is in, there.
+fn free_again<'c>(v: Value<'c, 'c>, to: Type<'c>, user: OperationRef<'c, 'c>) -> Value<'c, 'c> {
     let op = v.defining_op().expect("free tiles are results");
     // SAFETY: the clone's result and constant get the same new type.
     let copy = unsafe {
@@ -452,7 +480,15 @@ fn free_again<'c>(v: Value<'c, 'c>, to: Type<'c>) -> Value<'c, 'c> {
         }
         copy
     };
-    Before(op).insert(copy).result0()
+    let role = role_block(user).filter(|_| in_role(op) != in_role(user));
+    let first = role.and_then(|block| block.op_list().first().copied());
+    Before(first.unwrap_or(op)).insert(copy).result0()
+}
+
+/// The block of the role that an op is in.
+fn role_block<'c>(op: OperationRef<'c, 'c>) -> Option<BlockRef<'c, 'c>> {
+    let (roles, number) = in_role(op)?;
+    roles.region_at(number).entry()
 }
 
 /// The layout of the tiles that an op speaks of: that of the first that has one.

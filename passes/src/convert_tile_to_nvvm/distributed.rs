@@ -1,5 +1,5 @@
 //! Ops on tiles whose layout passes chose, register by register: splats, iotas, changes of layout.
-use super::{Matched, group, lower, refuse};
+use super::{Matched, group, lower, refuse, sync::meet};
 use crate::layout_conversion::{Plan, Trip, ends, plan};
 use girih_core::layout::Dim;
 use girih_dialects::{
@@ -264,7 +264,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
                         "moves between warps, which needs scratch; run tile-allocate-scratch first",
                     );
                 };
-                through_shared(&e, values, element, bytes, &from, &to, &trip, *scratch)
+                through_shared(&e, op.op(), values, element, bytes, &from, &to, &trip, *scratch)
             }
         };
         rewriter.replace_multiple(op.op(), &[moved]);
@@ -389,6 +389,7 @@ pub fn element_pointer<'c>(e: &Emit<'c, '_>, base: V<'c>, index: V<'c>, bytes: i
 #[allow(clippy::too_many_arguments)]
 fn through_shared<'c>(
     e: &Emit<'c, '_>,
+    op: OperationRef<'c, '_>,
     values: &[V<'c>],
     element: Type<'c>,
     bytes: u64,
@@ -434,7 +435,7 @@ fn through_shared<'c>(
             e.if_then(speaks, |e| write(&e));
         }
     }
-    e.barrier(None, None);
+    meet(e, op);
     let mut found: Vec<(u32, V)> = vec![];
     for part in &loaded {
         let pointer = load.pointer(e, scratch, part[0], bytes as i64);

@@ -120,6 +120,7 @@ pub fn outline<'c>(module: OperationRef<'c, 'c>) -> Res {
     let mut taken = [taken, vec![shared.clone()]].concat();
     for kernel in kernels {
         super::debug::prepare(kernel, device, &mut taken);
+        super::sync::prepare(kernel);
         outline_one(kernel, device, &name, &shared)?;
     }
     Ok(())

@@ -3,6 +3,7 @@ use super::{
     Matched,
     distributed::{Held, element_pointer, shuffle_xor},
     group, lower, refuse,
+    sync::meet,
 };
 use crate::allocate_scratch::reduce_part_bytes;
 use girih_dialects::{
@@ -180,7 +181,7 @@ fn reduce<'c>(op: Reduce<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &Conver
             let speaks = e.cmp(Cmp::Eq, e.mask(id, silent), e.c32(0));
             e.if_then(speaks, |e| store(&e));
         }
-        e.barrier(None, None);
+        meet(&e, op.op());
         sums = (0..sums.len())
             .map(|j| {
                 let element = held.offset(&e, j);

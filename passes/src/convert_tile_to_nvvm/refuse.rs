@@ -7,7 +7,7 @@ use girih_dialects::tile::{
     ops::{bulk::Remote, kernel::Kernel, memory::Alloc, mma::Mma, wgmma::Wgmma},
     spaces::{is_shared_cluster, shared_of},
     types::accumulator_tensor,
-    verify::{element_bits, enclosing, memref_bytes, role_of},
+    verify::{element_bits, enclosing, holders, memref_bytes, role_of},
 };
 use girih_ir::{op::OpView, prelude::*};
 
@@ -34,7 +34,7 @@ pub fn check(kernel: Kernel<'_, '_>) -> Res {
         if let Some(m) = op.cast::<Wgmma>().and_then(|w| too_few_registers(kernel, w)) {
             errors.op(&op, m);
         }
-        laid_out(kernel, op, &mut errors);
+        laid_out(op, &mut errors);
         if let Some((from, to)) = moved(op) {
             let m = format!(
                 "takes {from} to {to}, whose threads hold other elements; go through memory with tile.store and tile.load"
@@ -60,8 +60,8 @@ pub fn check(kernel: Kernel<'_, '_>) -> Res {
     errors.result()
 }
 
-/// Every tile says which of the kernel's threads hold it.
-fn laid_out<'c>(kernel: Kernel<'c, '_>, op: OperationRef<'c, '_>, errors: &mut Errors) {
+/// Every tile says which threads of the block, or of the role around, hold it.
+fn laid_out<'c>(op: OperationRef<'c, '_>, errors: &mut Errors) {
     let tiles = op
         .result_types()
         .into_iter()
@@ -75,25 +75,24 @@ fn laid_out<'c>(kernel: Kernel<'c, '_>, op: OperationRef<'c, '_>, errors: &mut E
             return;
         }
         let Some(d) = Distribution::of(t) else { continue };
-        if d.thread_count() != kernel.threads() as u64 {
-            let m = format!(
-                "works on {t}, which {} threads hold, but the kernel has threads({}); a layout's warps are those of the block",
-                d.thread_count(),
-                kernel.threads()
-            );
-            errors.op(&op, m);
-            return;
+        let held = d.thread_count() as i64;
+        if holders(op) == Some(held) {
+            continue;
         }
-        if let Some(role) = role_of(op) {
-            errors.op(
-                &op,
-                format!(
-                    "works on {t}, which the whole block holds, but only role '{}' comes here",
-                    role.name
-                ),
-            );
-            return;
-        }
+        let m = match role_of(op) {
+            Some(role) => format!(
+                "works on {t}, which {held} threads hold, but only role '{}' comes here, which has {}; a layout's warps are those of \
+                 the role",
+                role.name,
+                32 * role.warps
+            ),
+            None => format!(
+                "works on {t}, which {held} threads hold, but the kernel has threads({}); a layout's warps are those of the block",
+                holders(op).unwrap_or(0)
+            ),
+        };
+        errors.op(&op, m);
+        return;
     }
 }
 

@@ -10,6 +10,7 @@ use super::{
     group, lower,
     reduce::Combiner,
     refuse,
+    sync::meet,
 };
 use girih_core::layout::Dim;
 use girih_dialects::{
@@ -274,7 +275,7 @@ fn join_warps<'c>(
         let speaks = e.cmp(Cmp::Eq, e.mask(id, silent), e.c32(0));
         e.if_then(speaks, |e| store(&e));
     }
-    e.barrier(None, None);
+    meet(e, op.op());
     // Number of the warp along the axis.
     let warp_images: Vec<Vec<u32>> = d.threads.iter().map(|i| vec![along(i[axis]).1]).collect();
     let number = thread_part(e, id, &warp_images, 0);

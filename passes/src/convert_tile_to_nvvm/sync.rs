@@ -2,9 +2,49 @@
 use super::lower;
 use girih_dialects::{
     nvvm::Emit,
-    tile::ops::sync::{Barrier, Fence, FenceKind},
+    tile::{
+        marks::{COLLECTIVE, has_mark},
+        ops::{
+            kernel::Kernel,
+            sync::{Barrier, Fence, FenceKind},
+        },
+        verify::role_of,
+    },
 };
-use girih_ir::{conversion::Conversion, op::OpView, prelude::*};
+use girih_ir::{
+    conversion::Conversion,
+    kind::{I64s, Kind},
+    op::OpView,
+    prelude::*,
+};
+
+/// Where ops that wait inside say the barrier of the role that they are in, and its threads: when they are lowered, the role is
+/// a branch.
+const MEETS: &str = "meets";
+
+/// Says where the threads that run an op meet inside of it.
+pub fn prepare(kernel: Kernel<'_, '_>) {
+    let waiting = kernel
+        .op()
+        .nested_ops()
+        .into_iter()
+        .filter(|op| has_mark(*op, COLLECTIVE));
+    for op in waiting {
+        if let Some(role) = role_of(op)
+            && let Some(barrier) = role.barrier
+        {
+            op.set_attr(MEETS, I64s::to_attribute(&vec![barrier, 32 * role.warps], op.ctx()));
+        }
+    }
+}
+
+/// The barrier of all threads that run an op, inside of it.
+pub fn meet<'c>(e: &Emit<'c, '_>, op: OperationRef<'c, '_>) {
+    match op.attr(MEETS).and_then(I64s::from_attribute).as_deref() {
+        Some([barrier, threads]) => e.barrier(Some(*barrier), Some(*threads)),
+        _ => e.barrier(None, None),
+    }
+}
 
 /// Lowers the family.
 pub fn patterns(c: &mut Conversion<'_>) {

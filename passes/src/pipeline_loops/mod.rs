@@ -41,11 +41,13 @@
 //! it multiplies. Rings go on counting where a loop around the loop enters it again (`nest`).
 //!
 //! Threads copy without running ahead where the dimension that is contiguous in shared memory has no stride 1 in global
-//! memory, so that elements are transposed on the way, where there is no loop, and where passes cannot be numbered (`threads`).
+//! memory, so that elements are transposed on the way, where there is no loop, where passes cannot be numbered, and where the
+//! kernel writes the memref before (`threads`).
 //!
 //! *Needs* `tile.stage ... by tma` to stand in the body of a loop itself, and copies from arguments of the kernel.
 //! *Refuses* negative `slots`, slots that do not fit, a `tile.stage ... by tma` that stands in no loop, in loops whose passes
-//! cannot be numbered (`nest`) or at a place that depends on more than their counters, one for which there is no tensor map,
+//! cannot be numbered (`nest`) or at a place that depends on more than their counters, one of a memref that the kernel writes
+//! before, one for which there is no tensor map,
 //! and one with `where` in a kernel of fewer than 128 threads or with parts that are no whole chunks (`copies`). *Numbers*
 //! stay what they are.
 mod copies;
@@ -55,7 +57,8 @@ mod threads;
 
 use crate::{
     expand_tma::maps::Maps,
-    nest::{Nest, counter},
+    nest::{Nest, counter, written_before},
+    shared_uses::line,
     slice::{Slice, is_defined_in},
 };
 use girih_dialects::{
@@ -242,6 +245,9 @@ fn runs_ahead<'c>(kernel: Kernel<'c, 'c>, stage: Stage<'c, 'c>) -> Result<Nest<'
     used.push(stage.source());
     if !used.iter().all(|v| slice.reaches(*v)) {
         return Err("it copies from a place that depends on more than the loop's counter".to_owned());
+    }
+    if let Some(write) = written_before(kernel, stage.op(), stage.source()) {
+        return Err(format!("the kernel writes the memref before, at {}", line(write)));
     }
     if stage.by() == Mover::Threads || stage.condition().is_some() {
         copies::fit(kernel, stage)?;

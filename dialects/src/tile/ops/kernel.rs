@@ -197,6 +197,10 @@ op! {
     /// thread's number within the role. With `registers`, the warps of a role take or give registers (`setmaxnreg`); such
     /// roles are whole warpgroups, and the block's budgets fit the register file. All warps meet again after the op.
     ///
+    /// A role with `barrier(n)` keeps the named barrier `n` for all its threads together, and may then work on whole tiles as a
+    /// block does: its threads hold them, and passes put barriers of the role where accesses need them. Its warps are a power
+    /// of two, from a multiple of that.
+    ///
     /// ```mlir
     /// tile.kernel @roles() threads(256) launch {
     ///   %c1 = arith.constant 1 : index
@@ -205,7 +209,7 @@ op! {
     ///   tile.warp_specialize
     ///   role producer(%t) warps(4) registers(40) {
     ///     %elected = tile.elect
-    ///   } role consumer(%t) warps(4) registers(232) {
+    ///   } role consumer(%t) warps(4) registers(232) barrier(1) {
     ///     tile.barrier id 1 threads 128
     ///   }
     /// }
@@ -217,6 +221,8 @@ op! {
             warps: required(I64s),
             /// Registers a thread in each role; 0: as the compiler finds.
             registers: required(I64s),
+            /// The barrier at which all threads of a role meet; 0: none. Left out where no role has one.
+            barriers: optional(I64s),
         }
         regions { roles: variadic_single }
         traits [RecursiveMemoryEffects]
@@ -225,7 +231,7 @@ op! {
             fn verify(self) -> Res { kernel_rules::roles(self) }
             fn parse(p: &OpParser<'c>) -> Res {
                 let context = p.context();
-                let (mut names, mut warps, mut registers) = (vec![], vec![], vec![]);
+                let (mut names, mut warps, mut registers, mut barriers) = (vec![], vec![], vec![], vec![]);
                 while p.optional_keyword("role") {
                     names.push(p.any_keyword()?);
                     p.token(Token::LParen)?;
@@ -234,6 +240,7 @@ op! {
                     p.keyword("warps")?;
                     warps.push(parenthesised(p)?);
                     registers.push(if p.optional_keyword("registers") { parenthesised(p)? } else { 0 });
+                    barriers.push(if p.optional_keyword("barrier") { parenthesised(p)? } else { 0 });
                     let index = Type::index(context);
                     let region = p.region(&[argument.with_type(index)])?;
                     p.ensure_terminator(region, EndRole::NAME);
@@ -244,10 +251,14 @@ op! {
                 p.set_attribute("names", Strs::to_attribute(&names, context));
                 p.set_attribute("warps", I64s::to_attribute(&warps, context));
                 p.set_attribute("registers", I64s::to_attribute(&registers, context));
+                if barriers.iter().any(|b| *b != 0) {
+                    p.set_attribute("barriers", I64s::to_attribute(&barriers, context));
+                }
                 p.attr_dict_with_keyword()
             }
             fn print(self, p: &Printer) {
                 let (names, warps, registers) = (self.names(), self.warps(), self.registers());
+                let barriers = self.barriers().unwrap_or_default();
                 for (i, r) in self.roles().into_iter().enumerate() {
                     p.newline();
                     p.text(format!("role {}(", names[i]));
@@ -258,9 +269,12 @@ op! {
                     if registers[i] > 0 {
                         p.text(format!(" registers({})", registers[i]));
                     }
+                    if let Some(barrier) = barriers.get(i).filter(|b| **b != 0) {
+                        p.text(format!(" barrier({barrier})"));
+                    }
                     p.text(" ").region(r, false, !ends_plainly(r, EndRole::NAME));
                 }
-                p.attr_dict_with_keyword(&self.op(), &["names", "warps", "registers"]);
+                p.attr_dict_with_keyword(&self.op(), &["names", "warps", "registers", "barriers"]);
             }
         }
     }

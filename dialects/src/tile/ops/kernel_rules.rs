@@ -316,6 +316,14 @@ pub(super) fn roles<'c>(w: WarpSpecialize<'c, 'c>) -> Res {
     let (op, mut errors) = (w.op(), Errors::default());
     let (names, warps, registers) = (w.names(), w.warps(), w.registers());
     let n = w.roles().len();
+    let barriers = w.barriers().unwrap_or_else(|| vec![0; n]);
+    if barriers.len() != n {
+        let m = format!(
+            "has {n} roles, but {} barriers; give one for each role, 0 for none",
+            barriers.len()
+        );
+        return Diag::op(&op, m).report();
+    }
     if names.len() != n || warps.len() != n || registers.len() != n || n == 0 {
         let m = format!(
             "has {n} roles, but {} names, {} warps and {} registers; give one of each for each role, and at least one role",
@@ -371,6 +379,22 @@ pub(super) fn roles<'c>(w: WarpSpecialize<'c, 'c>) -> Res {
         return Diag::op(&op, m).report();
     }
     budgets(op, &mut errors, &names, &warps, &registers);
+    for (i, barrier) in barriers.iter().enumerate().filter(|(_, b)| **b != 0) {
+        if !(1..16).contains(barrier) {
+            let m = format!(
+                "role '{}' has barrier({barrier}), but the named barriers of a block are 1 to 15",
+                names[i]
+            );
+            errors.op(&op, m);
+        }
+        if let Some(other) = (0..i).find(|j| barriers[*j] == *barrier) {
+            let m = format!(
+                "roles '{}' and '{}' both have barrier({barrier}); give each its own",
+                names[other], names[i]
+            );
+            errors.op(&op, m);
+        }
+    }
     let total = warps.iter().fold(0i64, |n, w| n.saturating_add(*w));
     if let Some(threads) = block_threads(op)
         && total.saturating_mul(32) != threads

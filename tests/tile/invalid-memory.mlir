@@ -188,8 +188,24 @@ func.func private @f(%l: memref<64x64xf32, #tile.local>, %i: index) {
 // -----
 
 func.func private @f(%m: memref<64x64xf32, #tile.shared>, %i: index) {
-  // expected-error@below {{moves tensor<64x64xf32> between registers and memref<64x64xf32, #tile.shared>; only fragments of instructions, such as #tile.layout<wgmma_d>, lie in shared memory}}
-  %0 = tile.load %m[%i, %i] : memref<64x64xf32, #tile.shared> -> tensor<64x64xf32>
+  // expected-error@below {{says pad, but a tile lies inside its shared memory; leave pad out}}
+  %0 = tile.load %m[%i, %i] {pad = 1.0 : f32} : memref<64x64xf32, #tile.shared> -> tensor<64x64xf32>
+  return
+}
+
+// -----
+
+func.func private @f(%m: memref<64x64xf32, #tile.shared>, %i: index) {
+  // expected-error@below {{says vector, but in shared memory the layout and the swizzle say what goes together; leave vector out}}
+  %1 = tile.load %m[%i, %i] {vector = 4 : i64} : memref<64x64xf32, #tile.shared> -> tensor<64x64xf32, #tile.blocked<per_thread = [1, 4], lanes = [4, 8], warps = [4, 1]>>
+  return
+}
+
+// -----
+
+func.func private @f(%m: memref<64x64xf32, #tile.shared>, %i: index) {
+  // expected-error@below {{the tile takes 128 elements at least in dimension #1, but memref<64x64xf32, #tile.shared> has 64; nothing clips accesses to shared memory}}
+  %2 = tile.load %m[%i, %i] : memref<64x64xf32, #tile.shared> -> tensor<64x128xf32>
   return
 }
 
@@ -214,6 +230,12 @@ func.func private @f(%r: memref<2x64x64xf32, #tile.shared>, %i: index) {
 func.func private @f(%m: memref<64x64xf32, #tile.shared>, %i: index) {
   // expected-error@below {{the tile tensor<64x64xbf16, #tile.layout<wgmma_d>> must have the element type of memref<64x64xf32, #tile.shared>}}
   %0 = tile.load %m[%i, %i] : memref<64x64xf32, #tile.shared> -> tensor<64x64xbf16, #tile.layout<wgmma_d>>
+  return
+}
+
+// -----
+
+func.func private @f(%m: memref<64x64xf32, #tile.shared>, %i: index) {
   return
 }
 

@@ -1,5 +1,8 @@
-//! The layouts that accesses to global memory want, and what they cost under others.
-use girih_core::layout::Blocked as CoreBlocked;
+//! The layouts that accesses to memory want, and what they cost under others.
+use girih_core::{
+    layout::{Blocked as CoreBlocked, Dim, LinearLayout, shared_bank_count},
+    tensor_map::Swizzle,
+};
 use girih_dialects::tile::distribution::{Blocked, Distribution};
 use girih_ir::{ext::DYNAMIC, prelude::*};
 
@@ -125,4 +128,30 @@ pub fn sector_cost(d: &Distribution, strides: &[i64], element_bytes: u64) -> u64
     let mut sectors: Vec<u64> = bytes.iter().map(|b| b / SECTOR_BYTES).collect();
     sectors.dedup();
     sectors.len() as u64 * 100 / needed.max(1)
+}
+
+/// Wavefronts in which a warp moves its part of a tile to or from shared memory; `None` where strides are no powers of two.
+/// `strides` in elements.
+pub fn bank_cost(d: &Distribution, strides: &[i64], element_bytes: u64, swizzle: Swizzle) -> Option<u64> {
+    let mut images: Vec<(Dim, Vec<[(Dim, u64); 1]>)> = vec![];
+    let mut top = 0;
+    for (axis, (size, stride)) in d.shape.iter().zip(strides).enumerate() {
+        let stride = u64::try_from(*stride).ok().filter(|s| s.is_power_of_two())?;
+        let places =
+            (0..size.unsigned_abs().ilog2()).map(|bit| swizzle.apply((stride << bit) * element_bytes) / element_bytes);
+        let places: Vec<u64> = places.collect();
+        top = places.iter().fold(top, |top, place| top | place);
+        images.push((
+            Dim::Axis(axis as u8),
+            places.iter().map(|p| [(Dim::Offset, *p)]).collect(),
+        ));
+    }
+    let slices: Vec<(Dim, Vec<&[(Dim, u64)]>)> = images
+        .iter()
+        .map(|(dim, list)| (*dim, list.iter().map(|image| &image[..]).collect()))
+        .collect();
+    let bases: Vec<_> = slices.iter().map(|(dim, list)| (*dim, &list[..])).collect();
+    let offsets = LinearLayout::from_bases(&[(Dim::Offset, u64::BITS - top.leading_zeros())], &bases).ok()?;
+    let count = shared_bank_count(&d.linear, &offsets, element_bytes, None).ok()?;
+    Some(count.wavefronts)
 }

@@ -18,7 +18,7 @@
 //! Loads come then, the larger before the smaller: a load gets a layout in which warps move whole sectors, in vectors of 16
 //! bytes, and what is computed from it or with it takes its layout over, through elementwise ops, reductions and loops.
 //! What no load reaches takes the layout that a store wants. A load or store that would touch half as many sectors again as
-//! it needs under the layout that reaches it keeps its own. Where layouts meet that differ, `tile.convert_layout` stands;
+//! it needs under the layout that reaches it, or take three times the wavefronts in shared memory, keeps its own. Where layouts meet that differ, `tile.convert_layout` stands;
 //! constants, splats and iotas are made anew instead.
 //!
 //! With `seed`, half of the tiles get layouts that are drawn at random, and so half of the ops stand between conversions: for
@@ -41,12 +41,13 @@ use crate::{
     shared_uses::{InRole, in_role},
     slice::is_defined_in,
 };
-use anchors::{coalesced, coalesced_with_copies, order, sector_cost};
+use anchors::{bank_cost, coalesced, coalesced_with_copies, order, sector_cost};
 #[cfg(doc)]
 use girih_core::layout::MmaTile;
 use girih_core::{
     draw::Dice,
     layout::{Movement, conversion},
+    tensor_map::Swizzle,
 };
 use girih_dialects::tile::{
     distribution::{Distribution, Sliced, is_distributed, linear_of, refitted, reshaped, transposed},
@@ -61,6 +62,7 @@ use girih_dialects::tile::{
         shape::{Broadcast, Concat, ExpandDims, ExtractSlice, Reshape, Transpose},
         value::{ConvertLayout, Opaque},
     },
+    spaces::shared_of,
     verify::{element_bits, holders},
 };
 use girih_ir::{
@@ -75,6 +77,9 @@ use graph::{Graph, first_axis, inverse, is_open, rows_of, sliced};
 
 /// Sectors touched for each needed, in hundredths, that an access puts up with.
 const TOLERATED_COST: u64 = 150;
+/// Wavefronts of shared memory for each under the layout that an access wants, in hundredths, that it puts up with: to go there
+/// and change the layout takes two more passes through shared memory.
+const TOLERATED_BANK_COST: u64 = 300;
 
 /// The pass.
 pub struct AssignLayouts;
@@ -120,11 +125,13 @@ impl Pass for AssignLayouts {
     }
 }
 
-/// An access to global memory.
+/// An access to memory.
 struct Access<'c> {
     tile: Value<'c, 'c>,
     strides: Vec<i64>,
     element_bytes: u64,
+    /// The swizzle, of shared memory.
+    shared: Option<Swizzle>,
 }
 
 impl<'c> Access<'c> {
@@ -146,6 +153,7 @@ impl<'c> Access<'c> {
             tile,
             strides,
             element_bytes: element_bits(tile.r#type())? / 8,
+            shared: shared_of(memory.r#type()).map(|s| s.mode()),
         })
     }
     /// The layout that it wants.
@@ -165,9 +173,21 @@ impl<'c> Access<'c> {
     /// Whether it can do with a layout.
     fn tolerates(&self, layout: Attribute<'c>, warps: u64) -> bool {
         let shape = self.tile.r#type().shape().unwrap_or_default();
-        let cost = |l| Distribution::new(l, &shape).map(|d| sector_cost(&d, &self.strides, self.element_bytes));
+        let cost = |l| {
+            let d = Distribution::new(l, &shape)?;
+            match self.shared {
+                Some(swizzle) => bank_cost(&d, &self.strides, self.element_bytes, swizzle),
+                None => Some(sector_cost(&d, &self.strides, self.element_bytes)),
+            }
+        };
+        let tolerated = match self.shared {
+            Some(_) => TOLERATED_BANK_COST,
+            None => TOLERATED_COST,
+        };
         match (cost(layout), cost(self.wanted(warps))) {
-            (Some(found), Some(best)) => found * 100 <= best * TOLERATED_COST,
+            (Some(found), Some(best)) => found * 100 <= best * tolerated,
+            // Nobody knows better.
+            (None, None) if self.shared.is_some() => true,
             _ => false,
         }
     }

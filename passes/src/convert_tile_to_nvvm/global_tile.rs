@@ -1,4 +1,4 @@
-//! Tiles whose layout passes chose, to and from global memory.
+//! Tiles whose layout passes chose, to and from global memory; those in shared memory are handed on (`shared_tile`).
 //!
 //! Each access moves `vector` neighbours of a thread and is predicated on lying inside the memref; a vector is inside or
 //! outside as a whole, which `tile-vectorize-accesses` has seen to. All loads of a tile are issued before any is used.
@@ -7,7 +7,7 @@ use super::{
     distributed::Coordinates,
     group, lower,
     memory::Global,
-    refuse,
+    refuse, shared_tile,
     tma::policy,
 };
 use crate::known::is_nonnegative;
@@ -21,6 +21,7 @@ use girih_dialects::{
             tma::CachePolicy,
             value::IsAligned,
         },
+        spaces::shared_of,
         verify::element_bits,
     },
 };
@@ -219,6 +220,11 @@ pub fn patterns(c: &mut Conversion<'_>) {
         };
         let e = Emit::new(rewriter, op.op().location());
         let indices = group(op.op(), Load::DEF, operands, "indices");
+        if shared_of(op.source().r#type()).is_some() {
+            let place = shared_tile::Place::new(op.source(), &op.indices(), operands.one(0), indices);
+            rewriter.replace_multiple(op.op(), &[place.load(&e, op.result().r#type(), &d)]);
+            return Ok(());
+        }
         let place = Place::new(&e, op.source().r#type(), operands.get(0), &indices, d);
         let values = load_tile(&e, &place, op.result().r#type(), op.vector(), op.pad(), op.cache());
         rewriter.replace_multiple(op.op(), &[values]);
@@ -250,6 +256,12 @@ pub fn patterns(c: &mut Conversion<'_>) {
         };
         let e = Emit::new(rewriter, op.op().location());
         let indices = group(op.op(), Store::DEF, operands, "indices");
+        if shared_of(op.destination().r#type()).is_some() {
+            let place = shared_tile::Place::new(op.destination(), &op.indices(), operands.one(1), indices);
+            place.store(&e, operands.get(0), &d);
+            rewriter.erase(op.op());
+            return Ok(());
+        }
         let place = Place::new(&e, op.destination().r#type(), operands.get(1), &indices, d);
         store_tile(
             &e,
@@ -363,7 +375,7 @@ fn load_tile<'c>(
 }
 
 /// Whether this thread writes: of threads that hold copies one does. `None`: always.
-fn writes<'c>(e: &Emit<'c, '_>, d: &Distribution) -> Option<V<'c>> {
+pub(super) fn writes<'c>(e: &Emit<'c, '_>, d: &Distribution) -> Option<V<'c>> {
     let copies = d.copy_bits() as i64;
     (copies != 0).then(|| e.cmp(Cmp::Eq, e.mask(e.sreg("tid.x"), copies), e.c32(0)))
 }

@@ -92,7 +92,7 @@ pub fn shared_offset<'c>(e: &Emit<'c, '_>, t: Type<'c>, indices: &[V<'c>]) -> V<
     terms.fold(e.c32(0), |at, (i, s)| e.add(at, e.mul(e.to_int(i, 32), e.c32(s))))
 }
 
-fn byte_strides(t: Type<'_>) -> impl Iterator<Item = i64> {
+pub(super) fn byte_strides(t: Type<'_>) -> impl Iterator<Item = i64> {
     let bytes = element_bits(t).unwrap_or(8) as i64 / 8;
     contiguous(&t.shape().unwrap_or_default())
         .into_iter()
@@ -147,7 +147,7 @@ fn element_pointer<'c>(e: &Emit<'c, '_>, t: Type<'c>, base: &[V<'c>], indices: &
 }
 
 /// Bytes that a swizzle moves together.
-fn granule_bytes(swizzle: Swizzle) -> Option<u64> {
+pub(super) fn granule_bytes(swizzle: Swizzle) -> Option<u64> {
     match swizzle {
         Swizzle::None => None,
         Swizzle::B128Atom32Flip8 => Some(8),
@@ -156,7 +156,7 @@ fn granule_bytes(swizzle: Swizzle) -> Option<u64> {
 }
 
 /// Bytes, a power of two, that the place of an element of a shared memref is known to be a multiple of.
-fn alignment<'c>(memref: V<'c>, indices: &[V<'c>]) -> u64 {
+pub(super) fn alignment<'c>(memref: V<'c>, indices: &[V<'c>]) -> u64 {
     let known = |(i, stride): (&V<'c>, i64)| 1 << known_multiple(*i).saturating_mul(stride).trailing_zeros().min(30);
     let offsets = indices.iter().zip(byte_strides(memref.r#type())).map(known);
     offsets.fold(known_alignment(memref), u64::min)

@@ -45,6 +45,7 @@ mod reduce;
 mod refuse;
 mod roles;
 mod scan;
+mod shared_tile;
 mod sync;
 mod tma;
 mod types;

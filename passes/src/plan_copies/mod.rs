@@ -59,6 +59,7 @@ use girih_dialects::{
             shape::Transpose,
             wgmma::Major,
         },
+        spaces::is_global,
         target_of,
     },
 };
@@ -284,6 +285,12 @@ fn operand<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>, side: Side) -> Result<P
             at: source.defining_op().map(|by| (by, "computed here")),
         });
     };
+    if !is_global(load.source().r#type()) {
+        return Err(Refusal {
+            why: format!("operand {side} is loaded from shared memory, and operands are staged from #tile.global"),
+            at: Some((load.op(), "loaded here")),
+        });
+    }
     if load.op().block() != op.block() {
         return Err(Refusal {
             why: format!("operand {side} is loaded outside of the region that multiplies; load it there"),

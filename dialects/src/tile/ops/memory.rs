@@ -158,7 +158,8 @@ op! {
 
 op! {
     /// Loads a tile; its upper left element is at the indices. Each thread of the layout loads what it holds. Elements
-    /// outside a memref in global memory read as `pad`, or as zero.
+    /// outside a memref in global memory read as `pad`, or as zero. In shared memory the tile lies inside, under whatever
+    /// swizzle the memref has.
     ///
     /// `cache` says how long its lines should stay in L2: a policy for global memory, which changes no result
     /// (`.L2::cache_hint`, with what `createpolicy.fractional` gives for all of an access).
@@ -201,6 +202,9 @@ op! {
                 errors.merge(access(self.op(), self.source().r#type(), self.result().r#type(), &self.indices(), self.vector()));
                 pad_fits(self.op(), &mut errors, self.result().r#type(), self.pad());
                 cache_fits(self.op(), &mut errors, self.source().r#type(), self.cache());
+                if self.pad().is_some() && shared_of(self.source().r#type()).is_some() {
+                    errors.op(&self.op(), "says pad, but a tile lies inside its shared memory; leave pad out");
+                }
                 errors.result()
             }
         }
@@ -270,9 +274,15 @@ fn access<'c>(
     if layout_of(tile).is_some() {
         errors.merge(whole_warpgroups(op));
     } else {
-        value_access(op, &mut errors, memory, tile);
+        value_sizes(op, &mut errors, tile);
     }
     vector_fits(op, &mut errors, tile, vector);
+    if vector.is_some() && shared_of(memory).is_some() {
+        errors.op(
+            &op,
+            "says vector, but in shared memory the layout and the swizzle say what goes together; leave vector out",
+        );
+    }
     types_fit(op, &mut errors, memory, tile);
     let (shape, tile_shape) = (memory.shape().unwrap_or_default(), tile.shape().unwrap_or_default());
     if shared_of(memory).is_some() && !is_contiguous(memory) {
@@ -307,7 +317,7 @@ impl<'c> AccessTile<'c> {
     /// What all of them ask; `places` is how many of the memref's axes have an index.
     pub fn verify(&self, op: OperationRef<'c, 'c>, places: usize) -> Res {
         let mut errors = Errors::default();
-        value_access(op, &mut errors, self.memory, self.tile);
+        value_sizes(op, &mut errors, self.tile);
         vector_fits(op, &mut errors, self.tile, self.vector);
         types_fit(op, &mut errors, self.memory, self.tile);
         pad_fits(op, &mut errors, self.tile, self.pad);
@@ -376,13 +386,7 @@ fn types_fit<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, memory: Type<'c>
 }
 
 /// A tile whose layout passes choose.
-fn value_access<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, memory: Type<'c>, tile: Type<'c>) {
-    if !is_global(memory) {
-        errors.op(
-            &op,
-            format!("moves {tile} between registers and {memory}; only fragments of instructions, such as #tile.layout<wgmma_d>, lie in shared memory"),
-        );
-    }
+fn value_sizes<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, tile: Type<'c>) {
     let shape = tile.shape().unwrap_or_default();
     if !(1..=5).contains(&shape.len()) {
         errors.op(&op, format!("moves {tile}, but tiles have one to five axes"));

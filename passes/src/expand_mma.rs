@@ -17,7 +17,7 @@
 //! ```
 //!
 //! Every warpgroup has 64 rows of the accumulator, and of all tiles that are computed from it or with it element by element,
-//! carried by loops, loaded and stored. Where another op takes such a tile (a reduction, a product of tiles) or gives one (a
+//! carried by loops, cut out of it by columns, loaded and stored. Where another op takes such a tile (a reduction, a product of tiles) or gives one (a
 //! broadcast), a `tile.convert_layout` stands between the parts of warpgroups and the tile as a whole, which moves nothing
 //! where `tile-assign-layouts` lets the whole lie as its parts do:
 //!
@@ -40,6 +40,7 @@ use girih_dialects::{
             kernel::Kernel,
             memory::{Load, Slab, Store},
             mma::{Mma, Side, Staging},
+            shape::ExtractSlice,
             value::{ConvertLayout, Splat},
             wgmma::{Commit, Fence, Wait, Wgmma},
         },
@@ -164,8 +165,9 @@ fn check<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>) -> Res {
 
 /// The tiles that accumulators reach.
 #[derive(Default)]
-struct Tiles<'c> {
-    values: Vec<V<'c>>,
+pub(crate) struct Tiles<'c> {
+    /// Those that warpgroups hold in parts.
+    pub values: Vec<V<'c>>,
     /// The ops on them that have a rule.
     ops: Vec<OperationRef<'c, 'c>>,
     /// Loads and stores of them.
@@ -175,7 +177,8 @@ struct Tiles<'c> {
 }
 
 impl<'c> Tiles<'c> {
-    fn of(products: &[Mma<'c, 'c>]) -> Tiles<'c> {
+    /// Reached from the accumulators of `products`.
+    pub fn of(products: &[Mma<'c, 'c>]) -> Tiles<'c> {
         let mut tiles = Tiles::default();
         let mut open: Vec<V<'c>> = products.iter().flat_map(|m| [m.acc(), m.result()]).collect();
         while let Some(v) = open.pop() {
@@ -217,7 +220,7 @@ impl<'c> Tiles<'c> {
         if let Some(mma) = op.cast::<Mma>() {
             return vec![mma.acc(), mma.result()];
         }
-        if op.has_trait(Trait::Elementwise) {
+        if op.has_trait(Trait::Elementwise) || op.is::<ExtractSlice>() {
             return tensors(op.operand_values())
                 .chain(tensors(op.result_values()))
                 .collect();
@@ -232,8 +235,14 @@ impl<'c> Tiles<'c> {
             for (op, i) in uses(*v).into_iter().filter(|(op, i)| self.takes_part(*op, *i)) {
                 let part = *part.get_or_insert_with(|| {
                     let at = Before(after(*v));
-                    at.insert(ConvertLayout::build(op.location(), part_type(v.r#type()), *v, None))
-                        .result0()
+                    at.insert(ConvertLayout::build(
+                        op.location(),
+                        part_type(v.r#type()),
+                        *v,
+                        None,
+                        false,
+                    ))
+                    .result0()
                 });
                 set_operand(op, i, part);
             }
@@ -251,7 +260,7 @@ impl<'c> Tiles<'c> {
                 let whole = match made_anew {
                     // SAFETY: the clone is detached, and goes where its operands are known.
                     Some(by) => unsafe { Operation::from_raw(mlirOperationClone(by.to_raw())) },
-                    None => ConvertLayout::build(op.location(), t, *v, None),
+                    None => ConvertLayout::build(op.location(), t, *v, None, false),
                 };
                 set_operand(op, i, Before(op).insert(whole).result0());
             }
@@ -300,6 +309,7 @@ fn has_rule(op: OperationRef<'_, '_>) -> bool {
                 || op.is::<Load>()
                 || op.is::<Store>()
                 || op.is::<Splat>()
+                || op.cast::<ExtractSlice>().is_some_and(are_columns)
                 || op.cast::<Mma>().is_some_and(|mma| mma.is_staged())
         }
     }
@@ -329,7 +339,17 @@ fn set_operand<'c>(op: OperationRef<'c, 'c>, i: usize, v: V<'c>) {
     unsafe { mlirOperationSetOperand(op.to_raw(), i as isize, v.to_raw()) };
 }
 
-fn is_splat(constant: OperationRef<'_, '_>) -> bool {
+/// Whether a part of a tile is some of its columns, as many as threads have in registers of their own.
+pub(crate) fn are_columns(part: ExtractSlice<'_, '_>) -> bool {
+    let shape = |v: Value<'_, '_>| v.r#type().shape().unwrap_or_default();
+    match (&shape(part.source())[..], &shape(part.result())[..]) {
+        ([whole, _], [rows, columns]) => whole == rows && columns % 8 == 0,
+        _ => false,
+    }
+}
+
+/// Whether a constant has one element everywhere.
+pub(crate) fn is_splat(constant: OperationRef<'_, '_>) -> bool {
     constant.attr("value").is_some_and(|v| unsafe {
         mlirAttributeIsADenseElements(v.to_raw()) && mlirDenseElementsAttrIsSplat(v.to_raw())
     })

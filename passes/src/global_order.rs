@@ -4,9 +4,11 @@
 //! load C[i, j], store C[i, j]       the same elements by the same threads, if no thread holds copies
 //! ... in a loop over i by 64        and tiles of 64 rows: other passes, other elements
 //! store C[i, 0], load C[i, 64]      tiles of 64 columns lie apart, if no loop changes i
+//! store C[i, j], load C[i, j + 64]  they lie apart in whatever pass, if j is a multiple of 128
 //! ```
 use crate::{
     insert_sync::{DEEPEST, is_fixed},
+    known::known_multiple,
     shared_uses::Use,
 };
 use girih_dialects::tile::distribution::Distribution;
@@ -34,7 +36,13 @@ pub fn in_thread_order(a: &Use<'_>, b: &Use<'_>) -> bool {
     let (ae, be) = (extents(a, at.len()), extents(b, bt.len()));
     let lie_apart = (at.iter().zip(&ae)).zip(bt.iter().zip(&be)).any(|((x, m), (y, n))| {
         let ((x, c), (y, d)) = (offset(*x), offset(*y));
-        x == y && x.is_none_or(is_fixed) && (c.saturating_add(*m) <= d || d.saturating_add(*n) <= c)
+        let apart = c.saturating_add(*m) <= d || d.saturating_add(*n) <= c;
+        // Passes that differ in `x` differ by as much as both reach.
+        let within = |x: V<'_>| {
+            let unit = known_multiple(x);
+            c >= 0 && d >= 0 && c.saturating_add(*m) <= unit && d.saturating_add(*n) <= unit
+        };
+        apart && x == y && x.is_none_or(|x| is_fixed(x) || within(x))
     });
     lie_apart || (at == bt && is_divided_alike(a, b) && at.iter().zip(&ae).all(|(v, n)| goes_by(*v, *n, DEEPEST)))
 }

@@ -49,7 +49,7 @@
 //! *Needs* `tile-allocate-scratch` where tiles go between warps. *Numbers* stay what they are.
 use crate::{
     global_order::in_thread_order,
-    shared_uses::{Pending, Use, Uses, Walk, Way, in_role, line},
+    shared_uses::{Pending, Use, Uses, Walk, Way, in_role, is_within_warps, line},
     uniform::search,
 };
 use girih_dialects::tile::{
@@ -209,7 +209,9 @@ fn missing<'c>(uses: &Uses<'c>, pending: &Pending<'c>, later: &Use<'c>) -> Optio
         true => in_thread_order(earlier, later),
         false => of_one_thread(earlier, later),
     };
-    let unordered = pending.ordered.is_none() && !in_order();
+    // No warp meets another's bytes there.
+    let apart = is_within_warps(earlier.op) && is_within_warps(later.op);
+    let unordered = pending.ordered.is_none() && !apart && !in_order();
     if !unseen && !unordered {
         return None;
     }
@@ -294,9 +296,9 @@ fn is_uniform<'c>(v: V<'c>) -> bool {
     search([v], decided_by).is_none()
 }
 
-/// Whether an op gives what its operands decide.
+/// Whether an op gives what its operands decide. Divisions may trap, but they give one answer.
 fn is_computed(op: OperationRef<'_, '_>) -> bool {
-    op.is_pure() && op.region_count() == 0
+    op.region_count() == 0 && op.memory_effects().is_some_and(|effects| effects.is_empty())
 }
 
 /// Whether two accesses can only meet where one thread does both, or do not meet.

@@ -41,6 +41,8 @@ pub struct Trip {
     pub load: BankCount,
     /// Bytes of shared memory.
     pub bytes: u64,
+    /// Whether every warp reads what it wrote itself, in as many bytes as the others, in their order.
+    pub within_warps: bool,
 }
 
 impl Trip {
@@ -59,6 +61,7 @@ impl Trip {
             store,
             load,
             bytes: element_bytes << bits,
+            within_warps: false,
         })
     }
     /// Wavefronts more than without any conflict.
@@ -111,11 +114,41 @@ pub fn plan(from: &Distribution, to: &Distribution, element_bytes: u64) -> Resul
                 .map(|(dim, bit)| source(*dim, *bit, Dim::Lane) as u32)
                 .collect(),
         },
-        _ => Plan::Shared(trip(from, to, element_bytes)?),
+        movement => {
+            let within = movement <= Movement::Lanes;
+            let own = within
+                .then(|| trip(from, to, element_bytes, true))
+                .transpose()?
+                .flatten();
+            // To wait for the block costs more than some conflicts, but not than any.
+            let own = own.filter(|t| t.excess() <= t.store.ideal + t.load.ideal);
+            Plan::Shared(match own {
+                Some(own) => own,
+                None => trip(from, to, element_bytes, false)?.ok_or(LayoutError::Incomplete)?,
+            })
+        }
     })
 }
 
-fn trip(from: &Distribution, to: &Distribution, element_bytes: u64) -> Result<Trip, LayoutError> {
+/// Whether each warp has bytes of its own under `offsets`, those of warp 0 first.
+fn is_by_warps(d: &Distribution, offsets: &LinearLayout) -> Result<bool, LayoutError> {
+    let places = d.linear.then(offsets)?;
+    let bits = |dim: Dim| places.input_bits(dim);
+    let own = places.output_bits(Dim::Offset).saturating_sub(bits(Dim::Warp));
+    let image = |dim: Dim, bit: u32| places.coordinate(&[(dim, 1 << bit)], Dim::Offset);
+    let stays = |dim: Dim| (0..bits(dim)).all(|bit| image(dim, bit) >> own == 0);
+    Ok(stays(Dim::Register)
+        && stays(Dim::Lane)
+        && (0..bits(Dim::Warp)).all(|bit| image(Dim::Warp, bit) >> own == 1 << bit))
+}
+
+/// The best way through shared memory; with `within_warps` among those on which each warp has bytes of its own, if there is one.
+fn trip(
+    from: &Distribution,
+    to: &Distribution,
+    element_bytes: u64,
+    within_warps: bool,
+) -> Result<Option<Trip>, LayoutError> {
     let rank = from.shape.len();
     let fast_first = |d: &Distribution| {
         let mut axes: Vec<usize> = (0..rank).rev().collect();
@@ -128,6 +161,9 @@ fn trip(from: &Distribution, to: &Distribution, element_bytes: u64) -> Result<Tr
         let plain = in_order(&from.shape, &order)?;
         for swizzle in swizzles(bits, element_bytes) {
             let offsets = plain.then(&swizzle)?;
+            if within_warps && !(is_by_warps(from, &offsets)? && is_by_warps(to, &offsets)?) {
+                continue;
+            }
             let trip = Trip::through(from, to, offsets, element_bytes)?;
             let cost = |t: &Trip| {
                 (
@@ -140,21 +176,24 @@ fn trip(from: &Distribution, to: &Distribution, element_bytes: u64) -> Result<Tr
             }
         }
     }
-    let best = best.ok_or(LayoutError::Incomplete)?;
-    if best.excess() == 0 {
-        return Ok(best);
+    if let Some(best) = best.as_mut() {
+        best.within_warps = within_warps;
     }
+    let best = match best {
+        Some(best) if best.excess() > 0 && !within_warps => best,
+        _ => return Ok(best),
+    };
     // Tiles that several threads hold copies of have no such order.
     let Ok(found) = layout::exchange(&[&from.linear, &to.linear], element_bytes) else {
-        return Ok(best);
+        return Ok(Some(best));
     };
     let made = Trip::through(from, to, found.memory.invert()?, element_bytes)?;
     let wavefronts = |t: &Trip| t.store.wavefronts + t.load.wavefronts;
-    Ok(if wavefronts(&made) < wavefronts(&best) {
+    Ok(Some(if wavefronts(&made) < wavefronts(&best) {
         made
     } else {
         best
-    })
+    }))
 }
 
 /// Coordinates to offset, the axes of `order` from fast to slow.

@@ -26,6 +26,7 @@ pub mod shared_lifetimes;
 pub mod shared_uses;
 mod slice;
 pub mod specialize_warps;
+pub mod split_epilogues;
 pub mod swizzle_shared;
 mod uniform;
 pub mod vectorize_accesses;
@@ -40,6 +41,7 @@ pub fn register() {
         register(set_target::SetTarget);
         register(inline_calls::InlineCalls);
         register(plan_copies::PlanCopies);
+        register(split_epilogues::SplitEpilogues);
         register(pipeline_loops::PipelineLoops);
         register(expand_mma::ExpandMma);
         register(specialize_warps::SpecializeWarps);

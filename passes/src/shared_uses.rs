@@ -24,6 +24,7 @@ use girih_dialects::tile::{
     ops::{
         kernel::{Kernel, WarpSpecialize},
         memory::{Alloc, is_mbarrier},
+        value::ConvertLayout,
     },
     spaces::{is_global, shared_of},
     verify::enclosing,
@@ -155,7 +156,7 @@ impl<'c> Uses<'c> {
     fn numbered(mut self) -> Uses<'c> {
         for (i, u) in self.all.iter().enumerate() {
             self.by_op.entry(key(u.op)).or_default().push(i);
-            if u.way == Way::Collective && scratch_bytes(u.op) > 0 {
+            if u.way == Way::Collective && !is_within_warps(u.op) && scratch_bytes(u.op) > 0 {
                 self.waiting.insert(key(u.op));
             }
         }
@@ -232,6 +233,11 @@ impl<'c> Uses<'c> {
             }
         }
     }
+}
+
+/// Whether an op goes through scratch of which every warp has bytes of its own.
+pub fn is_within_warps(op: OperationRef<'_, '_>) -> bool {
+    op.cast::<ConvertLayout>().is_some_and(|c| c.within_warps())
 }
 
 fn key(op: OperationRef<'_, '_>) -> usize {

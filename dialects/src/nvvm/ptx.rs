@@ -197,6 +197,10 @@ impl<'c> Emit<'c, '_> {
             &[("operandSegmentSizes", self.i32s_attr(&sizes))],
         );
     }
+    /// `bar.warp.sync` of all lanes.
+    pub fn warp_sync(&self) {
+        self.op("nvvm.bar.warp.sync", &[self.c32(-1)], &[], &[]);
+    }
     /// `setmaxnreg`.
     pub fn set_max_registers(&self, registers: i64, increase: bool) {
         let action = if increase { "increase" } else { "decrease" };

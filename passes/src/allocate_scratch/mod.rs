@@ -12,7 +12,8 @@
 //!
 //! An op that moves data between warps writes its scratch, waits for the block, and reads it. Each has a buffer of its own, so
 //! that it need not wait for readers of another's; `tile-allocate-shared` lets them share bytes where something else waits in
-//! between. Tiles that go through shared memory as a whole share one buffer. `tile-insert-sync` puts barriers where a buffer
+//! between. Tiles that go through shared memory as a whole share one buffer; where every warp reads what it wrote itself
+//! (`within_warps`), those of one size do, since no warp meets another's bytes. `tile-insert-sync` puts barriers where a buffer
 //! may still be read.
 //!
 //! `tile.cluster_reduce` has buffers of its own. Outside loops each has one, with an mbarrier that serves one phase, so that
@@ -169,11 +170,14 @@ fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         return Ok(());
     };
     let mut errors = Errors::default();
-    let (mut parts, mut tiles) = (vec![], vec![]);
+    let (mut parts, mut tiles, mut within) = (vec![], vec![], vec![]);
     for op in kernel.op().nested_ops() {
         if let Some(convert) = op.cast::<ConvertLayout>().filter(|c| c.scratch().is_none()) {
             errors.merge(explain(convert));
-            tiles.push((op, scratch_bytes(op)));
+            match way(convert) {
+                Some(Ok(Plan::Shared(trip))) if trip.within_warps => within.push((op, trip.bytes)),
+                _ => tiles.push((op, scratch_bytes(op))),
+            }
         } else if op.cast::<Reduce>().is_some_and(|r| r.scratch().is_none())
             || op.cast::<Scan>().is_some_and(|s| s.scratch().is_none())
         {
@@ -191,6 +195,16 @@ fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
     };
     for (op, bytes) in parts.into_iter().filter(|(_, bytes)| *bytes > 0) {
         add_scratch(op, buffer(op, bytes), None);
+    }
+    let mut of_size: Vec<(u64, Value)> = vec![];
+    for (op, bytes) in within {
+        let known = of_size.iter().find(|(size, _)| *size == bytes).map(|(_, own)| *own);
+        let own = known.unwrap_or_else(|| buffer(op, bytes));
+        if known.is_none() {
+            of_size.push((bytes, own));
+        }
+        op.set_attr("within_warps", Attribute::unit(op.ctx()));
+        add_scratch(op, own, None);
     }
     tiles.retain(|(_, bytes)| *bytes > 0);
     if let Some((largest, bytes)) = tiles.iter().max_by_key(|(_, bytes)| *bytes).copied() {
@@ -313,6 +327,7 @@ fn add_scratch<'c>(op: OperationRef<'c, 'c>, scratch: Value<'c, 'c>, barrier: Op
             convert.result().r#type(),
             convert.source(),
             Some(scratch),
+            convert.within_warps(),
         ))
     } else {
         return;

@@ -473,7 +473,7 @@ fn settle<'c>(
                 ));
             }
             let made = Before(place)
-                .insert(ConvertLayout::build(op.location(), to, v, None))
+                .insert(ConvertLayout::build(op.location(), to, v, None, false))
                 .result0();
             conversions.push((v, to, place.block(), made));
             made

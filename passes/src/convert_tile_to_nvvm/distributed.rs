@@ -6,7 +6,7 @@ use girih_dialects::{
     nvvm::{Cmp, Emit, V},
     tile::{
         distribution::{Distribution, flattened, unflattened},
-        layouts::elements_per_thread,
+        layouts::{element_offset, elements_per_thread, layout_of},
         ops::{
             shape::{Broadcast, Concat, ExpandDims, ExtractSlice, Reshape, Transpose},
             value::{ConvertLayout, Iota, Opaque, Splat},
@@ -158,6 +158,19 @@ pub fn patterns(c: &mut Conversion<'_>) {
     });
     lower!(c, ExtractSlice, |op, operands, rewriter| {
         let start: Vec<u32> = op.at().iter().map(|a| *a as u32).collect();
+        if layout_of(op.source().r#type()).is_some() {
+            return match columns(op) {
+                Some(registers) => {
+                    let values = operands.get(0);
+                    rewriter.replace_multiple(op.op(), &[registers.into_iter().map(|r| values[r]).collect::<Vec<_>>()]);
+                    Ok(())
+                }
+                None => refuse(
+                    op.op(),
+                    "takes rows of what a warpgroup holds, but it is cut by columns alone",
+                ),
+            };
+        }
         let (Some(from), Some(to)) = (
             Distribution::of(op.source().r#type()),
             Distribution::of(op.result().r#type()),
@@ -256,6 +269,9 @@ pub fn patterns(c: &mut Conversion<'_>) {
                     })
                     .collect()
             }
+            Plan::Shared(trip) if op.within_warps() && !trip.within_warps => {
+                return refuse(op.op(), "says within_warps, but goes between warps; leave it out");
+            }
             Plan::Shared(trip) => {
                 let scratch = group(op.op(), ConvertLayout::DEF, operands, "scratch");
                 let Some(scratch) = scratch.first() else {
@@ -270,6 +286,21 @@ pub fn patterns(c: &mut Conversion<'_>) {
         rewriter.replace_multiple(op.op(), &[moved]);
         Ok(())
     });
+}
+
+/// For each register of some columns of a fragment the register of the whole.
+fn columns(op: ExtractSlice<'_, '_>) -> Option<Vec<usize>> {
+    let offsets = |t: Type<'_>| -> Option<Vec<(u32, u32)>> {
+        let (fragment, bits) = (layout_of(t)?.fragment(), element_bits(t)? as u32);
+        let count = elements_per_thread(t)?;
+        Some((0..count).map(|i| element_offset(fragment, bits, i)).collect())
+    };
+    let (from, to) = (offsets(op.source().r#type())?, offsets(op.result().r#type())?);
+    let at = op.at();
+    let (row, column) = (at.first().copied()? as u32, at.get(1).copied()? as u32);
+    to.iter()
+        .map(|(r, c)| from.iter().position(|f| *f == (r + row, c + column)))
+        .collect()
 }
 
 /// The numbers of one register through an empty statement of assembly, which LLVM does not look into.
@@ -428,6 +459,11 @@ fn through_shared<'c>(
             e.store(&part, pointer, bytes * part.len() as u64);
         }
     };
+    let within_warps = op.cast::<ConvertLayout>().is_some_and(|c| c.within_warps());
+    if within_warps {
+        // Lanes may still read what was there.
+        e.warp_sync();
+    }
     match from.copy_bits() as i64 {
         0 => write(e),
         copies => {
@@ -435,7 +471,10 @@ fn through_shared<'c>(
             e.if_then(speaks, |e| write(&e));
         }
     }
-    meet(e, op);
+    match within_warps {
+        true => e.warp_sync(),
+        false => meet(e, op),
+    }
     let mut found: Vec<(u32, V)> = vec![];
     for part in &loaded {
         let pointer = load.pointer(e, scratch, part[0], bytes as i64);

@@ -1,4 +1,5 @@
 //! What slots must leave free: shared memory in which threads exchange tiles later on the way down.
+use crate::expand_mma::are_columns;
 use girih_dialects::tile::{
     ops::{
         kernel::Kernel,
@@ -6,11 +7,13 @@ use girih_dialects::tile::{
         mma::Mma,
         reduce::Reduce,
         scan::Scan,
-        shape::{Broadcast, ExpandDims},
+        shape::{Broadcast, ExpandDims, ExtractSlice},
+        value::ConvertLayout,
     },
     verify::element_bits,
 };
 use girih_ir::{op::OpView, prelude::*};
+use std::collections::BTreeSet;
 
 type V<'c> = Value<'c, 'c>;
 
@@ -25,7 +28,7 @@ pub fn exchanged_bytes<'c>(kernel: Kernel<'c, 'c>) -> u64 {
     };
     let warps = kernel.threads().unsigned_abs().div_ceil(32);
     let stays = [Broadcast::NAME, ExpandDims::NAME, Load::NAME, Store::NAME];
-    let (mut tiles, mut parts) = (0, 0);
+    let (mut tiles, mut parts, mut lines) = (0, 0, BTreeSet::new());
     for op in kernel.op().nested_ops() {
         if let Some(scan) = op.cast::<Scan>() {
             let sizes = scan
@@ -44,10 +47,15 @@ pub fn exchanged_bytes<'c>(kernel: Kernel<'c, 'c>) -> u64 {
             parts = parts.max(op.result_values().iter().map(|v| of(v) * warps).sum());
         } else if let Some(mma) = op.cast::<Mma>() {
             tiles = tiles.max(of(&mma.a())).max(of(&mma.b()));
+        } else if let Some(convert) = op.cast::<ConvertLayout>() {
+            // Those of one size share a buffer.
+            lines.insert(of(&convert.source()));
+        } else if op.cast::<ExtractSlice>().is_some_and(are_columns) {
+            // Warpgroups have columns in registers of their own.
         } else if op.dialect_name() == "tile" && op.region_count() == 0 && !stays.contains(&op.full_name()) {
             tiles = op.operand_values().iter().map(of).fold(tiles, u64::max);
         }
     }
     // Parts take turns in two buffers.
-    tiles + 2 * parts
+    tiles + 2 * parts + lines.into_iter().sum::<u64>()
 }

@@ -329,7 +329,10 @@ fn operand<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>, side: Side) -> Result<P
 }
 
 /// The first op between two of a block that may change memory.
-fn written_between<'c>(from: OperationRef<'c, 'c>, to: OperationRef<'c, 'c>) -> Option<OperationRef<'c, 'c>> {
+pub(crate) fn written_between<'c>(
+    from: OperationRef<'c, 'c>,
+    to: OperationRef<'c, 'c>,
+) -> Option<OperationRef<'c, 'c>> {
     let ops = from.block().map(|block| block.op_list()).unwrap_or_default();
     let after = ops.into_iter().skip_while(|op| *op != from).skip(1);
     let harmless = |kind: EffectKind| matches!(kind, EffectKind::Read | EffectKind::Allocate);

@@ -1,6 +1,5 @@
 //! Whole tiles as values: what arith and math do not have. No op of this file says which thread does what; layouts do.
 use super::super::{
-    distribution::is_distributed,
     layouts::{ANY_TILE, Fragment, layout_of},
     marks::COLLECTIVE,
     spaces::GLOBAL_MEMREF,
@@ -83,6 +82,9 @@ op! {
     /// becomes nothing, moves between registers, shuffles within warps, or a way through shared memory (`scratch`, which
     /// `tile-allocate-scratch` gives it).
     ///
+    /// With `within_warps` every warp has the same elements before and after, and its own bytes of the scratch: lanes of a warp
+    /// wait for each other, not for the block.
+    ///
     /// One side may be the parts that warpgroups hold of a tile after `tile.wgmma`: 64 rows each, in the order of the
     /// warpgroups.
     ///
@@ -95,9 +97,10 @@ op! {
     pub struct ConvertLayout = "tile.convert_layout" {
         operands { source: one(ANY_TILE), scratch: optional(ANY) }
         results { result: one(ANY_TILE) }
+        attributes { within_warps: unit }
         effects custom
         marks [COLLECTIVE: scratch]
-        format "$source (`scratch` $scratch^ `:` type($scratch) `,`)? attr-dict `:` type($source) `->` type($result)"
+        format "$source (`scratch` $scratch^ `:` type($scratch) `,`)? (`within_warps` $within_warps^)? attr-dict `:` type($source) `->` type($result)"
         hooks {
             fn effects(self, sink: &EffectSink) { scratch_effects(self.op(), self.scratch(), sink) }
             fn verify(self) -> Res {
@@ -122,7 +125,7 @@ op! {
                     errors.op(&op, format!("makes {to} of {from}; only the layout may differ"));
                 }
                 for t in [from, to] {
-                    if !is_distributed(t) {
+                    if layout_of(t).is_some() {
                         errors.op(&op, format!("converts between #tile.blocked, #tile.sliced and #tile.linear, found {t}"));
                     }
                 }

@@ -140,7 +140,7 @@ impl CopyOpcode {
             words.take("shared::cta")?;
             let names = ReduceOp::ALL.map(ReduceOp::name);
             let at = words.one_of(&names)?;
-            let op = ReduceOp::ALL.into_iter().find(|op| op.name() == at);
+            let op = ReduceOp::from_name(at);
             let mode = words.store_mode();
             words.take("bulk_group")?;
             CopyKind::Reduce {

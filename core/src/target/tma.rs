@@ -13,13 +13,16 @@ pub enum LoadMode {
     Im2colW128,
 }
 
-/// Mode of a tensor store or reduction.
+/// How a tensor store or reduction walks the tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum StoreMode {
+    /// A box.
     Tile,
+    /// Four rows of a matrix, which need not be neighbours.
     Scatter4,
+    /// Pixels.
     Im2colNoOffs,
+    /// Pixels along W alone; nothing happens from the first pixel outside the tensor on.
     Im2colNoOffsW,
 }
 
@@ -61,7 +64,7 @@ pub enum Report {
 }
 
 /// Operator of a tensor reduction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)]
 pub enum ReduceOp {
     Add,
@@ -236,6 +239,11 @@ impl ReduceOp {
             ReduceOp::Or => "or",
             ReduceOp::Xor => "xor",
         }
+    }
+
+    /// The operator of this name.
+    pub fn from_name(name: &str) -> Option<ReduceOp> {
+        ReduceOp::ALL.into_iter().find(|op| op.name() == name)
     }
 
     /// Element formats of the tensor map that the operator takes. The instruction itself has no type, so that ptxas

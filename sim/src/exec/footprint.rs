@@ -5,8 +5,8 @@ use super::checked::IN_BLOCK;
 use crate::check::{Actor, At, Finish, Piece, State};
 use crate::isa::Space;
 use crate::memory::{Bytes, Fault};
-use crate::tma::geometry::{StoreMode, store_walk};
-use crate::tma::{self, ReduceOp};
+use crate::tma::geometry::store_walk;
+use crate::tma::{self, ReduceOp, StoreMode};
 use girih_core::tensor_map::{Interleave, TensorMap};
 use std::cell::RefCell;
 

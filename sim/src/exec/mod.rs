@@ -12,6 +12,7 @@ mod coalesced;
 mod collective;
 mod footprint;
 mod held;
+mod issue;
 mod launch;
 mod mbarrier;
 mod memory;

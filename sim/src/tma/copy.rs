@@ -3,10 +3,11 @@
 //! The caller delivers transaction bytes to the mbarrier and orders the copy against other accesses; here a copy happens
 //! at once. A multicast load is one [`load`] for each destination block. A prefetch (`cp.async.bulk.prefetch.tensor`)
 //! touches caches alone, so it has no function here.
-use super::geometry::{Layout, LoadMode, StoreMode, load_walk, store_walk};
+use super::geometry::{Layout, LoadMode, load_walk, store_walk};
 use super::illegal;
 use super::image::{read_row, write_row};
-use super::reduce::{ReduceOp, Reduction};
+use super::reduce::Reduction;
+use super::{ReduceOp, StoreMode};
 use crate::memory::{Bytes, Fault, FaultKind};
 use girih_core::tensor_map::{Fill, Format, TensorMap};
 

@@ -4,6 +4,7 @@
 //! swizzle) in shared memory: dimension 0 of the box, the channels of one pixel, or one interleaved slice. Row `r` begins
 //! at `r * pitch` in the image. Notation below: `E` element bytes, `z` dims, `b` box, `e` element strides, `x`
 //! coordinates, `N[i] = ceil(b[i] / e[i])`, `S[0] = E`, `S[i] = strides[i - 1]`, all innermost first.
+use super::StoreMode;
 use super::illegal;
 use crate::memory::Fault;
 use girih_core::tensor_map::{Format, Mode, TensorMap, WidePixels};
@@ -36,19 +37,6 @@ pub enum LoadMode {
         /// `wOffset`: shift of the window in W.
         offset: u16,
     },
-}
-
-/// How a store or reduction walks the tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StoreMode {
-    /// `.tile`.
-    Tile,
-    /// `.tile::scatter4`: a column and four rows, as [`LoadMode::Gather4`].
-    Scatter4,
-    /// `.im2col_no_offs`.
-    Im2colNoOffs,
-    /// `.im2col_no_offs::w`: pixels along W alone; nothing happens from the first pixel outside the tensor on.
-    Im2colNoOffsW,
 }
 
 /// One row of the image.

@@ -27,8 +27,8 @@ mod tests;
 
 pub use copy::{load, reduce, store};
 pub use descriptor::{DESCRIPTOR_BYTES, Field, decode, encode, replace};
-pub use geometry::{LoadMode, StoreMode};
-pub use reduce::ReduceOp;
+pub use geometry::LoadMode;
+pub use girih_core::target::{ReduceOp, StoreMode};
 
 use crate::memory::{Fault, FaultKind};
 

@@ -7,55 +7,8 @@
 //! | s64 | `min`, `max`; an H200 takes the bitwise ones for an illegal instruction |
 //! | f16, bf16 | `add`: nearest even, denormals kept, NaN becomes 0x7fff. `min`, `max`: a NaN loses, two give 0x7fff, -0 < +0 |
 //! | f32, f32_ftz | `add`: nearest even, NaN becomes 0x7fffffff; with `ftz` denormal operands and sums become zero |
-use girih_core::tensor_map::Format;
+use girih_core::{target::ReduceOp, tensor_map::Format};
 use half::{bf16, f16};
-
-/// PTX `.redOp`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
-pub enum ReduceOp {
-    Add,
-    Min,
-    Max,
-    Inc,
-    Dec,
-    And,
-    Or,
-    Xor,
-}
-
-impl ReduceOp {
-    /// Every operation.
-    pub const ALL: [ReduceOp; 8] = [
-        ReduceOp::Add,
-        ReduceOp::Min,
-        ReduceOp::Max,
-        ReduceOp::Inc,
-        ReduceOp::Dec,
-        ReduceOp::And,
-        ReduceOp::Or,
-        ReduceOp::Xor,
-    ];
-
-    /// PTX's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ReduceOp::Add => "add",
-            ReduceOp::Min => "min",
-            ReduceOp::Max => "max",
-            ReduceOp::Inc => "inc",
-            ReduceOp::Dec => "dec",
-            ReduceOp::And => "and",
-            ReduceOp::Or => "or",
-            ReduceOp::Xor => "xor",
-        }
-    }
-
-    /// The operation of this name.
-    pub fn from_name(name: &str) -> Option<ReduceOp> {
-        ReduceOp::ALL.into_iter().find(|op| op.name() == name)
-    }
-}
 
 /// An operation on elements of one format.
 #[derive(Clone, Copy, Debug)]

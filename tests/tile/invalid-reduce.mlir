@@ -125,15 +125,15 @@ func.func private @reshape(%x: tensor<8x2xf32>) {
 // -----
 
 func.func private @slice(%x: tensor<8x4xf32>) {
-  // expected-error @+1 {{takes 2 of 4 along axis 1 at 1; a part starts at a multiple of its size and ends inside}}
-  %a = tile.extract_slice %x at [0, 1] : tensor<8x4xf32> -> tensor<8x2xf32>
+  // expected-error @+1 {{takes 2 elements along axis 1 from 3 on, but they have numbers from 0 to 3}}
+  %a = tile.extract_slice %x at [0, 3] : tensor<8x4xf32> -> tensor<8x2xf32>
   return
 }
 
 // -----
 
 func.func private @axes(%x: tensor<8x4xf32>) {
-  // expected-error @+1 {{makes tensor<8x2xf32> of tensor<8x4xf32> at [0]; all have the same axes, and tiles the same elements}}
+  // expected-error @+1 {{has 1 starts, but tensor<8x4xf32> has 2 axes; write one for each}}
   %a = tile.extract_slice %x at [0] : tensor<8x4xf32> -> tensor<8x2xf32>
   return
 }
@@ -141,15 +141,79 @@ func.func private @axes(%x: tensor<8x4xf32>) {
 // -----
 
 func.func private @concat(%x: tensor<8x4xf32>) {
-  // expected-error @+1 {{makes tensor<8x8xf32> of two tensor<8x4xf32>; the result has sizes [16, 4] and the same elements}}
+  // expected-error @+1 {{makes tensor<8x8xf32> of 2 tiles; the result has sizes [16, 4] and the same elements}}
   %a = tile.concat %x, %x axis 0 : tensor<8x4xf32>, tensor<8x4xf32> -> tensor<8x8xf32>
   return
 }
 
 // -----
 
-func.func private @different(%x: tensor<8x4xf32>, %y: tensor<8x2xf32>) {
-  // expected-error @+1 {{puts tensor<8x2xf32> beside tensor<8x4xf32>; both have one type}}
-  %a = tile.concat %x, %y axis 1 : tensor<8x4xf32>, tensor<8x2xf32> -> tensor<8x8xf32>
+func.func private @different(%x: tensor<8x4xf32>, %y: tensor<4x4xf32>) {
+  // expected-error @+1 {{puts tensor<4x4xf32> beside tensor<8x4xf32>; they have the same elements, and the same sizes but along axis 1}}
+  %a = tile.concat %x, %y axis 1 : tensor<8x4xf32>, tensor<4x4xf32> -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func private @none() {
+  // expected-error @+1 {{puts no tiles together; write one at least}}
+  %a = "tile.concat"() {axis = 0 : i64, operandSegmentSizes = array<i32: 0, 0>} : () -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func private @no_axis(%x: tensor<8x4xf32>) {
+  // expected-error @+1 {{axis 2, but tensor<8x4xf32> has 2 axes, from 0}}
+  %a = tile.concat %x, %x axis 2 : tensor<8x4xf32>, tensor<8x4xf32> -> tensor<16x4xf32>
+  return
+}
+
+// -----
+
+func.func private @standing(%x: tensor<8x4xf32>) {
+  // expected-error @+1 {{has stride 0 along axis 1; repeat an element with tile.broadcast}}
+  %a = tile.extract_slice %x at [0, 0] strides [1, 0] : tensor<8x4xf32> -> tensor<8x2xf32>
+  return
+}
+
+// -----
+
+func.func private @too_far(%x: tensor<8x4xf32>, %i: index) {
+  // expected-error @+1 {{takes 2 elements of 4 along axis 1 in steps of -5, which never lie inside; make the part smaller}}
+  %a = tile.extract_slice %x at [0, %i] strides [1, -5] : tensor<8x4xf32> -> tensor<8x2xf32>
+  return
+}
+
+// -----
+
+func.func private @no_index(%x: tensor<8xf32>) {
+  // expected-error @+1 {{leaves 1 starts to indices, but has 0 of these}}
+  %a = tile.extract_slice %x at [-9223372036854775808] : tensor<8xf32> -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func private @put(%x: tensor<8xf32>, %y: tensor<2xf32>) {
+  // expected-error @+1 {{puts 2 elements along axis 0 from 1 on in steps of -2, but they have numbers from 0 to 7}}
+  %a = tile.insert_slice %y into %x at [1] strides [-2] : tensor<2xf32> into tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func private @put_elements(%x: tensor<8xf32>, %y: tensor<2xi32>) {
+  // expected-error @+1 {{puts tensor<2xi32>, but the whole is tensor<8xf32>; both have the same axes and elements}}
+  %a = tile.insert_slice %y into %x at [1] : tensor<2xi32> into tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func private @put_result(%x: tensor<8xf32>, %y: tensor<2xf32>) {
+  // expected-error @+1 {{makes tensor<4xf32> of tensor<8xf32>; the result has its type}}
+  %a = "tile.insert_slice"(%y, %x) {at = array<i64: 0>, operandSegmentSizes = array<i32: 1, 1, 0, 0>} : (tensor<2xf32>, tensor<8xf32>) -> tensor<4xf32>
   return
 }

@@ -43,6 +43,12 @@ func.func private @values(%x: f32) {
   %part = tile.extract_slice %columns at [0, 64] : tensor<64x128xf32> -> tensor<64x64xf32>
   // CHECK: tile.concat %{{.*}}, %{{.*}} axis 0 : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<128x64xf32>
   %whole = tile.concat %part, %part axis 0 : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<128x64xf32>
+  // CHECK: tile.extract_slice %{{.*}} at [%[[I:.*]], 3, %[[I]]] strides [1, -2, 4] : tensor<8x8x8xf32> -> tensor<8x1x2xf32>
+  %i = arith.constant 3 : index
+  %cube = arith.constant dense<0.0> : tensor<8x8x8xf32>
+  %any = tile.extract_slice %cube at [%i, 3, %i] strides [1, -2, 4] : tensor<8x8x8xf32> -> tensor<8x1x2xf32>
+  // CHECK: tile.insert_slice %{{.*}} into %{{.*}} at [%[[I]], 0, 1] : tensor<8x1x2xf32> into tensor<8x8x8xf32>
+  %put = "tile.insert_slice"(%any, %cube, %i) {at = array<i64: -9223372036854775808, 0, 1>, operandSegmentSizes = array<i32: 1, 1, 1, 0>} : (tensor<8x1x2xf32>, tensor<8x8x8xf32>, index) -> tensor<8x8x8xf32>
   return
 }
 

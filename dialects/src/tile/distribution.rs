@@ -12,6 +12,7 @@
 //! A blocked layout that is larger than the tile holds copies: bits of lane or warp change nothing. Bits of the register
 //! number never do; they are left out, so that a thread holds no element twice.
 mod follow;
+mod parts;
 
 use super::verify::size_text;
 pub use follow::{refitted, reshaped, transposed, widened};
@@ -21,6 +22,7 @@ use girih_ir::{
     param_attr,
     prelude::*,
 };
+pub use parts::{parts_in_registers, registers_of_part};
 
 /// Lanes of a warp, as bits.
 const LANE_BITS: usize = 5;
@@ -445,17 +447,6 @@ pub fn unflattened(mut place: u64, shape: &[i64]) -> Vec<u32> {
         place /= *size as u64;
     }
     at
-}
-
-/// Whether threads hold of a part of a tile what they hold of the whole: then a part is a choice of registers.
-pub fn parts_in_registers(layout: Attribute<'_>, part: &[i64], whole: &[i64]) -> bool {
-    if !fits_shape(layout, part) || !fits_shape(layout, whole) {
-        return false;
-    }
-    match (Distribution::new(layout, part), Distribution::new(layout, whole)) {
-        (Some(part), Some(whole)) => part.threads == whole.threads,
-        _ => false,
-    }
 }
 
 /// Without register bits whose elements the thread's lower bits hold already.

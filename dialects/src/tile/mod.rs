@@ -48,7 +48,7 @@ pub mod verify;
 use girih_ir::{dialect::Dialect, prelude::*};
 use ops::{
     bulk, cluster, cluster_reduce, cp_async, debug, index, kernel, mbarrier, memory, mma, part, reduce, rows, scan,
-    shape, sync, tensormap_device, tma, tma_apply, tma_copy, tma_modes, value, wgmma,
+    shape, slice, sync, tensormap_device, tma, tma_apply, tma_copy, tma_modes, value, wgmma,
 };
 
 /// The dialect, to be registered.
@@ -130,8 +130,9 @@ pub static TILE: Dialect = Dialect {
         shape::Broadcast::REGISTRATION,
         shape::Transpose::REGISTRATION,
         shape::Reshape::REGISTRATION,
-        shape::ExtractSlice::REGISTRATION,
-        shape::Concat::REGISTRATION,
+        slice::ExtractSlice::REGISTRATION,
+        slice::InsertSlice::REGISTRATION,
+        slice::Concat::REGISTRATION,
         reduce::Reduce::REGISTRATION,
         reduce::Yield::REGISTRATION,
         scan::Scan::REGISTRATION,

@@ -28,7 +28,7 @@
 mod cluster;
 
 use crate::{
-    convert_tile_to_nvvm::scan_bytes,
+    convert_tile_to_nvvm::{scan_bytes, slice_bytes},
     layout_conversion::{Plan, ends, plan},
     shared_uses::{conflict, line},
 };
@@ -43,6 +43,7 @@ use girih_dialects::tile::{
         memory::Alloc,
         reduce::Reduce,
         scan::Scan,
+        slice::{Concat, ExtractSlice, InsertSlice},
         value::ConvertLayout,
     },
     spaces::{Atom, Shared, Swizzle},
@@ -130,7 +131,8 @@ pub fn scratch_bytes(op: OperationRef<'_, '_>) -> u64 {
     }
     match op.cast::<ConvertLayout>().and_then(way) {
         Some(Ok(Plan::Shared(trip))) => trip.bytes,
-        _ => 0,
+        Some(_) => 0,
+        None => slice_bytes(op),
     }
 }
 
@@ -178,6 +180,11 @@ fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
                 Some(Ok(Plan::Shared(trip))) if trip.within_warps => within.push((op, trip.bytes)),
                 _ => tiles.push((op, scratch_bytes(op))),
             }
+        } else if op.cast::<ExtractSlice>().is_some_and(|e| e.scratch().is_none())
+            || op.cast::<InsertSlice>().is_some_and(|i| i.scratch().is_none())
+            || op.cast::<Concat>().is_some_and(|c| c.scratch().is_none())
+        {
+            tiles.push((op, scratch_bytes(op)));
         } else if op.cast::<Reduce>().is_some_and(|r| r.scratch().is_none())
             || op.cast::<Scan>().is_some_and(|s| s.scratch().is_none())
         {
@@ -329,6 +336,32 @@ fn add_scratch<'c>(op: OperationRef<'c, 'c>, scratch: Value<'c, 'c>, barrier: Op
             Some(scratch),
             convert.within_warps(),
         ))
+    } else if let Some(e) = op.cast::<ExtractSlice>() {
+        let (t, offsets) = (e.result().r#type(), e.offsets());
+        at.insert(ExtractSlice::build(
+            op.location(),
+            t,
+            e.source(),
+            &offsets,
+            Some(scratch),
+            e.at(),
+            e.strides(),
+        ))
+    } else if let Some(i) = op.cast::<InsertSlice>() {
+        let (t, offsets) = (i.result().r#type(), i.offsets());
+        at.insert(InsertSlice::build(
+            op.location(),
+            t,
+            i.source(),
+            i.destination(),
+            &offsets,
+            Some(scratch),
+            i.at(),
+            i.strides(),
+        ))
+    } else if let Some(c) = op.cast::<Concat>() {
+        let (t, sources) = (c.result().r#type(), c.sources());
+        at.insert(Concat::build(op.location(), t, &sources, Some(scratch), c.axis()))
     } else {
         return;
     };

@@ -13,7 +13,8 @@ use girih_dialects::tile::{
         reduce::Reduce,
         rows::{AtomicRmw, Gather, Scatter},
         scan::Scan,
-        shape::{Broadcast, Concat, ExpandDims, ExtractSlice, Reshape, Transpose},
+        shape::{Broadcast, ExpandDims, Reshape, Transpose},
+        slice::{Concat, ExtractSlice, InsertSlice, Slice},
         value::{Iota, Opaque, Splat},
     },
 };
@@ -85,19 +86,32 @@ pub fn rows_of<'c>(op: OperationRef<'c, 'c>) -> Option<(Value<'c, 'c>, Value<'c,
     Some((atomic.value(), atomic.rows()?))
 }
 
-/// Shapes of the part and of the whole of an op that cuts a tile or puts two together.
-pub fn part_and_whole(op: OperationRef<'_, '_>) -> (Vec<i64>, Vec<i64>) {
-    let operand = op
-        .operand_values()
-        .first()
-        .and_then(|v| v.r#type().shape())
-        .unwrap_or_default();
-    let result = op.result0().r#type().shape().unwrap_or_default();
-    if op.is::<ExtractSlice>() {
-        (result, operand)
-    } else {
-        (operand, result)
+/// The parts of a tile that an op cuts out, puts in or puts together, each with where it lies in the whole.
+pub fn parts_of<'c>(op: OperationRef<'c, 'c>) -> Vec<(Value<'c, 'c>, Slice<'c>)> {
+    if let Some(concat) = op.cast::<Concat>() {
+        return concat.parts();
     }
+    let part = match op.cast::<InsertSlice>() {
+        Some(insert) => Some(insert.source()),
+        None => op.cast::<ExtractSlice>().map(|e| e.result()),
+    };
+    part.into_iter().filter_map(|v| Some((v, Slice::of(op)?))).collect()
+}
+
+/// Whether every part is a choice of registers where tile and parts have one layout.
+fn suits(layout: Attribute<'_>, parts: &[(Value<'_, '_>, Slice<'_>)]) -> bool {
+    let fits = |(_, s): &(_, Slice<'_>)| s.is_aligned() && parts_in_registers(layout, &s.part, &s.whole);
+    parts.iter().all(fits)
+}
+
+/// Whether aligned parts of a tile are all of it, or more: then one change of its layout serves them all.
+fn is_used_up(tile: Value<'_, '_>) -> bool {
+    let count = |shape: &[i64]| shape.iter().fold(1i64, |n, s| n.saturating_mul(*s));
+    let parts = tile.users().into_iter().filter(|op| op.is::<ExtractSlice>());
+    let cut: i64 = parts
+        .filter_map(|op| Slice::of(op).filter(Slice::is_aligned))
+        .fold(0, |n, s| n.saturating_add(count(&s.part)));
+    cut >= count(&tile.r#type().shape().unwrap_or_default())
 }
 
 /// `layout` without all axes but the first: that of numbers of rows.
@@ -225,18 +239,15 @@ impl<'c> Graph<'c> {
             self.slice(expand.result(), expand.axis() as usize, expand.source());
             return Ok(());
         }
-        if op.is::<ExtractSlice>() || op.is::<Concat>() {
-            let (part, whole) = part_and_whole(op);
-            self.parts.push((part.clone(), whole.clone()));
-            let n = self.parts.len() - 1;
-            if let Some(source) = op.cast::<ExtractSlice>() {
-                self.relate(source.source(), Relation::Part(n), source.result());
-            } else {
-                tiles.iter().for_each(|t| {
-                    if *t != op.result0() {
-                        self.relate(op.result0(), Relation::Part(n), *t);
-                    }
-                });
+        let parts = parts_of(op);
+        if !parts.is_empty() {
+            let whole = op.cast::<ExtractSlice>().map_or(op.result0(), |e| e.source());
+            if let Some(insert) = op.cast::<InsertSlice>() {
+                self.same(&[insert.destination(), insert.result()]);
+            }
+            for (part, slice) in parts.into_iter().filter(|(_, s)| s.is_aligned()) {
+                self.parts.push((slice.part, slice.whole));
+                self.relate(whole, Relation::Part(self.parts.len() - 1), part);
             }
             return Ok(());
         }
@@ -369,21 +380,22 @@ impl<'c> Graph<'c> {
                 }
                 continue;
             }
-            if op.is::<ExtractSlice>() || op.is::<Concat>() {
-                // The result's layout, or one of the part that the whole repeats.
-                let (part, whole) = part_and_whole(*op);
-                if let Some(n) = self.number(op.result0()) {
-                    let good = |l: Attribute<'c>| parts_in_registers(l, &part, &whole);
-                    let from = op
-                        .operand_values()
-                        .iter()
-                        .find_map(|v| self.layout(*v))
-                        .filter(|l| good(*l));
-                    let own = self.layouts[n].filter(|l| good(*l));
-                    self.layouts[n] = own
-                        .or(from)
-                        .or_else(|| Some(of_part(op.result0().r#type(), &part, &whole)));
+            let parts = parts_of(*op);
+            if !parts.is_empty() {
+                // A layout in which nothing moves: the result's own, or that of an operand.
+                let from = op.operand_values().iter().find_map(|v| self.layout(*v));
+                let Some(n) = self.number(op.result0()) else { continue };
+                if op.is::<InsertSlice>() {
+                    let destination = op.operand_values().get(1).and_then(|v| self.layout(*v));
+                    self.layouts[n] = destination.or(self.layouts[n]);
+                    continue;
                 }
+                let own = self.layouts[n].filter(|l| suits(*l, &parts));
+                let found = own.or(from.filter(|l| suits(*l, &parts)));
+                let (part, slice) = &parts[0];
+                let cuts = op.is::<ExtractSlice>() && slice.is_aligned() && is_used_up(op.operand_values()[0]);
+                let made = || cuts.then(|| of_part(part.r#type(), &slice.part, &slice.whole));
+                self.layouts[n] = found.or_else(made).or(self.layouts[n]);
                 continue;
             }
             if let Some(t) = op.cast::<Transpose>() {

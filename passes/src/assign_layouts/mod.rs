@@ -59,7 +59,8 @@ use girih_dialects::tile::{
         reduce::Reduce,
         rows::{AtomicRmw, Gather, Scatter},
         scan::Scan,
-        shape::{Broadcast, Concat, ExpandDims, ExtractSlice, Reshape, Transpose},
+        shape::{Broadcast, ExpandDims, Reshape, Transpose},
+        slice::{InsertSlice, Slice},
         value::{ConvertLayout, Opaque},
     },
     spaces::shared_of,
@@ -73,7 +74,7 @@ use girih_ir::{
     prelude::*,
     rewrite::{Before, Builder},
 };
-use graph::{Graph, first_axis, inverse, is_open, rows_of, sliced};
+use graph::{Graph, first_axis, inverse, is_open, parts_of, rows_of, sliced};
 
 /// Sectors touched for each needed, in hundredths, that an access puts up with.
 const TOLERATED_COST: u64 = 150;
@@ -570,13 +571,10 @@ fn needed<'c>(
     if op.is::<Broadcast>() {
         return refitted(of(&results, 0)?, &shape(results[0]), &shape(v));
     }
-    let same = [
-        Scan::NAME,
-        ClusterReduce::NAME,
-        Opaque::NAME,
-        ExtractSlice::NAME,
-        Concat::NAME,
-    ];
+    if let Some(layout) = of(&results, 0).filter(|_| !parts_of(op).is_empty()) {
+        return needed_by_parts(op, operand, v, layout, warps);
+    }
+    let same = [Scan::NAME, ClusterReduce::NAME, Opaque::NAME];
     if op.has_trait(Trait::Elementwise) || same.contains(&op.full_name()) {
         return of(&results, 0);
     }
@@ -615,4 +613,30 @@ fn needed<'c>(
         }
         _ => None,
     }
+}
+
+/// The layout that an op which cuts tiles or puts them together needs an operand in, by that of its result: where that makes a
+/// part a choice of registers, and the way there is none through shared memory, through which the op itself goes otherwise.
+fn needed_by_parts<'c>(
+    op: OperationRef<'c, 'c>,
+    operand: usize,
+    v: Value<'c, 'c>,
+    layout: Attribute<'c>,
+    warps: u64,
+) -> Option<Attribute<'c>> {
+    if op.is::<InsertSlice>() && operand == 1 {
+        return Some(layout);
+    }
+    let shape = v.r#type().shape()?;
+    let there = linear_of(layout, &shape).filter(|l| l.is_surjective());
+    if is_free(v) {
+        return Some(there.map_or_else(|| plain(v.r#type(), warps), |_| layout));
+    }
+    let own = linear_of(v.r#type().encoding()?, &shape)?;
+    let is_near = conversion(&own, &there?).is_ok_and(|way| way.movement <= Movement::Lanes);
+    let is_choice = |(_, s): &(_, Slice<'c>)| {
+        let (part, whole) = (Distribution::new(layout, &s.part), Distribution::new(layout, &s.whole));
+        part.zip(whole).is_some_and(|(p, w)| s.registers(&p, &w).is_some())
+    };
+    (is_near && parts_of(op).iter().all(is_choice)).then_some(layout)
 }

@@ -6,9 +6,9 @@ use girih_dialects::{
     nvvm::{Cmp, Emit, V},
     tile::{
         distribution::{Distribution, flattened, unflattened},
-        layouts::{element_offset, elements_per_thread, layout_of},
+        layouts::elements_per_thread,
         ops::{
-            shape::{Broadcast, Concat, ExpandDims, ExtractSlice, Reshape, Transpose},
+            shape::{Broadcast, ExpandDims, Reshape, Transpose},
             value::{ConvertLayout, Iota, Opaque, Splat},
         },
         verify::element_bits,
@@ -156,65 +156,6 @@ pub fn patterns(c: &mut Conversion<'_>) {
         let place = move |at: &[u32]| unflattened(flattened(at, &to), &from);
         moved(op.op(), operands, rewriter, &place)
     });
-    lower!(c, ExtractSlice, |op, operands, rewriter| {
-        let start: Vec<u32> = op.at().iter().map(|a| *a as u32).collect();
-        if layout_of(op.source().r#type()).is_some() {
-            return match columns(op) {
-                Some(registers) => {
-                    let values = operands.get(0);
-                    rewriter.replace_multiple(op.op(), &[registers.into_iter().map(|r| values[r]).collect::<Vec<_>>()]);
-                    Ok(())
-                }
-                None => refuse(
-                    op.op(),
-                    "takes rows of what a warpgroup holds, but it is cut by columns alone",
-                ),
-            };
-        }
-        let (Some(from), Some(to)) = (
-            Distribution::of(op.source().r#type()),
-            Distribution::of(op.result().r#type()),
-        ) else {
-            return Err(rewriter.no_match(op.op(), "no layout"));
-        };
-        let place = |at: &Vec<u32>| at.iter().zip(&start).map(|(c, s)| c + s).collect::<Vec<_>>();
-        let registers: Option<Vec<usize>> = to
-            .registers
-            .iter()
-            .map(|at| from.registers.iter().position(|f| *f == place(at)))
-            .collect();
-        let (true, Some(registers)) = (from.threads == to.threads, registers) else {
-            return refuse(op.op(), PARTS_ELSEWHERE);
-        };
-        let values = operands.get(0);
-        rewriter.replace_multiple(op.op(), &[registers.into_iter().map(|r| values[r]).collect::<Vec<_>>()]);
-        Ok(())
-    });
-    lower!(c, Concat, |op, operands, rewriter| {
-        let (Some(from), Some(to)) = (
-            Distribution::of(op.first().r#type()),
-            Distribution::of(op.result().r#type()),
-        ) else {
-            return Err(rewriter.no_match(op.op(), "no layout"));
-        };
-        let axis = op.axis() as usize;
-        let size = from.shape[axis] as u32;
-        let values: Option<Vec<V>> = to
-            .registers
-            .iter()
-            .map(|at| {
-                let mut place = at.clone();
-                place[axis] %= size;
-                let register = from.registers.iter().position(|f| *f == place)?;
-                Some(operands.get((at[axis] / size) as usize)[register])
-            })
-            .collect();
-        let (true, Some(values)) = (from.threads == to.threads, values) else {
-            return refuse(op.op(), PARTS_ELSEWHERE);
-        };
-        rewriter.replace_multiple(op.op(), &[values]);
-        Ok(())
-    });
     c.pattern("tensor.extract", 1, |op, operands, rewriter| -> Matched {
         if operands.is_empty() || operands.get(0).len() != 1 || operands.len() != 1 {
             return refuse(
@@ -288,21 +229,6 @@ pub fn patterns(c: &mut Conversion<'_>) {
     });
 }
 
-/// For each register of some columns of a fragment the register of the whole.
-fn columns(op: ExtractSlice<'_, '_>) -> Option<Vec<usize>> {
-    let offsets = |t: Type<'_>| -> Option<Vec<(u32, u32)>> {
-        let (fragment, bits) = (layout_of(t)?.fragment(), element_bits(t)? as u32);
-        let count = elements_per_thread(t)?;
-        Some((0..count).map(|i| element_offset(fragment, bits, i)).collect())
-    };
-    let (from, to) = (offsets(op.source().r#type())?, offsets(op.result().r#type())?);
-    let at = op.at();
-    let (row, column) = (at.first().copied()? as u32, at.get(1).copied()? as u32);
-    to.iter()
-        .map(|(r, c)| from.iter().position(|f| *f == (r + row, c + column)))
-        .collect()
-}
-
 /// The numbers of one register through an empty statement of assembly, which LLVM does not look into.
 fn hide<'c>(e: &Emit<'c, '_>, numbers: &[V<'c>], element: Type<'c>, bits: u32) -> Vec<V<'c>> {
     let (word, constraint) = match bits * numbers.len() as u32 {
@@ -326,10 +252,6 @@ fn hide<'c>(e: &Emit<'c, '_>, numbers: &[V<'c>], element: Type<'c>, bits: u32) -
     };
     parts.into_iter().map(|v| e.from_storage(v, element)).collect()
 }
-
-/// What an op on parts is told whose layout deals parts out to other threads.
-const PARTS_ELSEWHERE: &str =
-    "has a layout in which threads hold other elements of the part than of the whole; run tile-assign-layouts";
 
 /// An op whose result holds in each register what a register of the same thread held: `place` gives an element's
 /// coordinates in the source.
@@ -379,7 +301,8 @@ impl<'c> Held<'c> {
         let threads: Vec<Vec<u32>> = d.threads.iter().map(|image| vec![flat(image)]).collect();
         Held::of(e, threads, d.registers.iter().map(|at| flat(at)).collect())
     }
-    fn of(e: &Emit<'c, '_>, threads: Vec<Vec<u32>>, registers: Vec<u32>) -> Self {
+    /// At the places that bits of the thread's number and registers give, combined by exclusive or.
+    pub fn of(e: &Emit<'c, '_>, threads: Vec<Vec<u32>>, registers: Vec<u32>) -> Self {
         let all = |list: &mut dyn Iterator<Item = u32>| list.fold(0, |a, b| a | b);
         let disjoint = all(&mut threads.iter().map(|t| t[0])) & all(&mut registers.iter().copied()) == 0;
         Held {
@@ -397,12 +320,13 @@ impl<'c> Held<'c> {
             false => e.xor(self.thread, e.c32(own)),
         }
     }
-    /// Its address in shared memory.
-    fn pointer(&self, e: &Emit<'c, '_>, base: V<'c>, register: usize, bytes: i64) -> V<'c> {
+    /// Its address in shared memory, in a list that starts `start` elements after `base`.
+    pub fn pointer(&self, e: &Emit<'c, '_>, base: V<'c>, register: usize, bytes: i64, start: i64) -> V<'c> {
         if self.disjoint {
-            return element_pointer(e, base, self.thread, bytes, i64::from(self.registers[register]) * bytes);
+            let own = i64::from(self.registers[register]);
+            return element_pointer(e, base, self.thread, bytes, (own + start) * bytes);
         }
-        element_pointer(e, base, self.offset(e, register), bytes, 0)
+        element_pointer(e, base, self.offset(e, register), bytes, start * bytes)
     }
 }
 
@@ -454,7 +378,7 @@ fn through_shared<'c>(
     };
     let write = |e: &Emit<'c, '_>| {
         for part in &stored {
-            let pointer = store.pointer(e, scratch, part[0], bytes as i64);
+            let pointer = store.pointer(e, scratch, part[0], bytes as i64, 0);
             let part: Vec<V> = part.iter().map(|r| values[*r]).collect();
             e.store(&part, pointer, bytes * part.len() as u64);
         }
@@ -464,20 +388,14 @@ fn through_shared<'c>(
         // Lanes may still read what was there.
         e.warp_sync();
     }
-    match from.copy_bits() as i64 {
-        0 => write(e),
-        copies => {
-            let speaks = e.cmp(Cmp::Eq, e.mask(e.sreg("tid.x"), copies), e.c32(0));
-            e.if_then(speaks, |e| write(&e));
-        }
-    }
+    once(e, from, write);
     match within_warps {
         true => e.warp_sync(),
         false => meet(e, op),
     }
     let mut found: Vec<(u32, V)> = vec![];
     for part in &loaded {
-        let pointer = load.pointer(e, scratch, part[0], bytes as i64);
+        let pointer = load.pointer(e, scratch, part[0], bytes as i64, 0);
         let part_values = e.load_many(pointer, part.len(), element, bytes * part.len() as u64);
         found.extend(part.iter().map(|r| load.registers[*r]).zip(part_values));
     }
@@ -485,9 +403,20 @@ fn through_shared<'c>(
     load.registers.iter().filter_map(|offset| at(*offset)).collect()
 }
 
+/// Code of which one of the threads that hold copies of a tile does its part.
+pub fn once<'c>(e: &Emit<'c, '_>, d: &Distribution, code: impl FnOnce(&Emit<'c, '_>)) {
+    match d.copy_bits() as i64 {
+        0 => code(e),
+        copies => {
+            let speaks = e.cmp(Cmp::Eq, e.mask(e.sreg("tid.x"), copies), e.c32(0));
+            e.if_then(speaks, |e| code(&e));
+        }
+    }
+}
+
 /// Registers that one access moves, `run` of them whose offsets follow each other, lowest first. Of registers that hold the
 /// same element one is moved.
-fn together(offsets: &[u32], run: usize) -> Vec<Vec<usize>> {
+pub fn together(offsets: &[u32], run: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..offsets.len()).collect();
     order.sort_by_key(|r| (offsets[*r], *r));
     order.dedup_by_key(|r| offsets[*r]);

@@ -46,6 +46,7 @@ mod refuse;
 mod roles;
 mod scan;
 mod shared_tile;
+mod slices;
 mod sync;
 mod tma;
 mod types;
@@ -61,6 +62,7 @@ use girih_ir::{
 };
 pub use reduce::reduces;
 pub use scan::{scan_bytes, scans};
+pub use slices::slice_bytes;
 pub use types::type_converter;
 
 /// Name of the module with the lowered bodies.
@@ -111,6 +113,7 @@ impl Pass for ConvertTileToNvvm {
         distributed::patterns(c);
         reduce::patterns(c);
         scan::patterns(c);
+        slices::patterns(c);
         mbarrier::patterns(c);
         tma::patterns(c);
         bulk::patterns(c);

@@ -15,6 +15,7 @@ pub mod reduce;
 pub mod rows;
 pub mod scan;
 pub mod shape;
+pub mod slice;
 pub mod sync;
 pub mod tensormap_device;
 pub mod tma;

@@ -5,7 +5,9 @@
 //! two stores to one place, sums of floats that are rounded, a conversion of what does not fit.
 use super::{
     number::{self, exact_integers, is_nan, signed, value, wrapped},
-    program::{Argument, Base, Combiner, Condition, Content, Dice, Id, Index, Kind, Number, Op, Program, Region},
+    program::{
+        Argument, Base, Combiner, Condition, Content, Dice, Id, Index, Kind, Number, Op, Program, Region, Start,
+    },
 };
 use girih_core::{dtype::DType, number::to_bits};
 use girih_runtime::array::{Array, Layout};
@@ -221,6 +223,26 @@ impl Machine {
                     to.elements() as usize
                 ]]
             }
+            Kind::Slice { at, strides } => {
+                let (shape, part) = (&from.expect("a tile").shape, &to.expect("a part").shape);
+                let starts = block.starts(p, at);
+                let one = |n: i64| {
+                    let place = inside(&coordinates(n, part), &starts, strides, shape)?;
+                    Some(operands[0][place])
+                };
+                vec![(0..part.iter().product()).map(|n| one(n).unwrap_or(0)).collect()]
+            }
+            Kind::Insert { at, strides } => {
+                let (part, shape) = (&from.expect("a part").shape, &to.expect("a tile").shape);
+                let starts = block.starts(p, at);
+                let mut all = operands[1].to_vec();
+                for (n, bits) in operands[0].iter().enumerate() {
+                    if let Some(place) = inside(&coordinates(n as i64, part), &starts, strides, shape) {
+                        all[place] = *bits;
+                    }
+                }
+                vec![all]
+            }
             _ => pure(p, op, &operands)?,
         };
         for (id, list) in op.results.iter().zip(results) {
@@ -369,7 +391,28 @@ fn place(at: &[i64], shape: &[i64]) -> usize {
     at.iter().zip(shape).fold(0, |n, (c, size)| n * size + c) as usize
 }
 
+/// Number of the element of a tile that an element of a part of it is.
+fn inside(at: &[i64], starts: &[i64], strides: &[i64], shape: &[i64]) -> Option<usize> {
+    let at: Vec<i64> = at
+        .iter()
+        .zip(starts)
+        .zip(strides)
+        .map(|((c, start), by)| start.saturating_add(by * c))
+        .collect();
+    at.iter()
+        .zip(shape)
+        .all(|(c, size)| (0..*size).contains(c))
+        .then(|| place(&at, shape))
+}
+
 impl Block {
+    fn starts(&self, p: &Program, at: &[Start]) -> Vec<i64> {
+        let start = |s: &Start| match s {
+            Start::Written(n) => *n,
+            Start::Index(index) => self.place(p, &[*index])[0],
+        };
+        at.iter().map(start).collect()
+    }
     fn get(&self, id: Id) -> Result<Elements> {
         let found = self.values.get(id).and_then(Clone::clone);
         found.ok_or_else(|| Invalid("a tile that is not there".into()))
@@ -450,19 +493,19 @@ fn pure(p: &Program, op: &Op, operands: &[Elements]) -> Result<Vec<Vec<u64>>> {
             order.iter().zip(at).for_each(|(axis, c)| from[*axis] = *c);
             from
         })?,
-        Kind::Slice(start) => moved(source, shape, &to.shape, |at| {
-            at.iter().zip(start).map(|(c, s)| c + s).collect()
-        })?,
         Kind::Concat(axis) => {
-            let size = shape[*axis];
+            let element = |n: i64| {
+                let mut at = coordinates(n, &to.shape);
+                for (t, operand) in types.iter().zip(operands) {
+                    if at[*axis] < t.shape[*axis] {
+                        return operand.get(place(&at, &t.shape)).copied();
+                    }
+                    at[*axis] -= t.shape[*axis];
+                }
+                None
+            };
             (0..to.elements())
-                .map(|n| {
-                    let mut at = coordinates(n, &to.shape);
-                    let part = at[*axis] / size;
-                    at[*axis] %= size;
-                    let part = operands.get(part as usize).and_then(|o| o.get(place(&at, shape)));
-                    part.copied().ok_or_else(undefined)
-                })
+                .map(|n| element(n).ok_or_else(undefined))
                 .collect::<Result<_>>()?
         }
         Kind::Unary(name) => return elementwise(&|v| number::unary(name, dtype, v[0])),

@@ -72,6 +72,15 @@ pub struct Index {
     pub counter: i64,
 }
 
+/// Where a part of a tile starts along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// As the text says.
+    Written(i64),
+    /// As an index says.
+    Index(Index),
+}
+
 /// A number that all threads know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
@@ -144,7 +153,15 @@ pub enum Kind {
     Reshape,
     Transpose(Vec<usize>),
     Concat(usize),
-    Slice(Vec<i64>),
+    Slice {
+        at: Vec<Start>,
+        strides: Vec<i64>,
+    },
+    /// Operands: the part, and the tile that it goes into.
+    Insert {
+        at: Vec<Start>,
+        strides: Vec<i64>,
+    },
     Reduce {
         axis: usize,
         combiner: Combiner,

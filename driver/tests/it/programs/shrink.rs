@@ -3,7 +3,7 @@
 use super::{
     draw::uses,
     interpret::interpret,
-    program::{Base, Condition, Content, Id, Index, Kind, Op, Program},
+    program::{Base, Condition, Content, Id, Index, Kind, Op, Program, Start},
 };
 
 /// Most programs that are tried.
@@ -153,6 +153,10 @@ fn simplify(op: &mut Op) {
             *pad = None;
         }
         Kind::Store { at, .. } | Kind::Scatter { at, .. } | Kind::Atomic { at, .. } => plain(at),
+        Kind::Slice { at, strides } | Kind::Insert { at, strides } => {
+            strides.fill(1);
+            at.fill(Start::Written(0));
+        }
         Kind::For { trips, .. } => {
             if let Base::Scalar(_) = trips {
                 *trips = Base::Constant(2);
@@ -172,9 +176,11 @@ fn halve(program: &mut Program, is: &dyn Fn(i64) -> bool) {
     }
     let tiles = program.tiles.clone();
     each(&mut program.ops, &mut |op| {
-        if let Kind::Slice(at) = &mut op.kind {
+        if let Kind::Slice { at, .. } = &mut op.kind {
             for (axis, at) in at.iter_mut().enumerate() {
-                *at = *at / old[op.results[0]][axis] * tiles[op.results[0]].shape[axis];
+                if let Start::Written(n) = at {
+                    *n = *n / old[op.results[0]][axis] * tiles[op.results[0]].shape[axis];
+                }
             }
         }
     });
@@ -234,6 +240,11 @@ fn touch(op: &mut Op, argument_of: &mut dyn FnMut(&mut usize), scalar: &mut dyn 
             argument_of(argument);
             at.iter_mut().for_each(|i| base(&mut i.base));
         }
+        Kind::Slice { at, .. } | Kind::Insert { at, .. } => at.iter_mut().for_each(|start| {
+            if let Start::Index(i) = start {
+                base(&mut i.base);
+            }
+        }),
         Kind::For { trips, .. } => base(trips),
         Kind::Spread(Number::Scalar(n)) => scalar(n),
         Kind::If {

@@ -1,7 +1,7 @@
 //! A program as MLIR.
 use super::{
     number::{signed, width},
-    program::{Argument, Base, Combiner, Condition, Index, Kind, Number, Op, Program, Region, Tile},
+    program::{Argument, Base, Combiner, Condition, Index, Kind, Number, Op, Program, Region, Start, Tile},
 };
 use crate::support::mlir;
 use girih_core::dtype::DType;
@@ -146,6 +146,21 @@ impl Writer<'_> {
         let indices: Vec<_> = at.iter().map(|i| self.index(i)).collect();
         format!("%A{argument}[{}]", indices.join(", "))
     }
+    /// Where a part of a tile lies.
+    fn part(&mut self, at: &[Start], strides: &[i64]) -> String {
+        let at: Vec<String> = at
+            .iter()
+            .map(|start| match start {
+                Start::Written(n) => n.to_string(),
+                Start::Index(index) => self.index(index),
+            })
+            .collect();
+        let strides = match strides.iter().all(|s| *s == 1) {
+            true => String::new(),
+            false => format!(" strides {strides:?}"),
+        };
+        format!("at [{}]{strides}", at.join(", "))
+    }
     /// A number as i64.
     fn number(&mut self, number: Number) -> String {
         let of = match number {
@@ -258,9 +273,21 @@ impl Writer<'_> {
                     0,
                 );
             }
-            Kind::Slice(at) => {
+            Kind::Slice { at, strides } => {
+                let place = self.part(at, strides);
                 self.line(
-                    &format!("{results} = tile.extract_slice {operands} at {at:?} : {from} -> {to}"),
+                    &format!("{results} = tile.extract_slice {operands} {place} : {from} -> {to}"),
+                    0,
+                );
+            }
+            Kind::Insert { at, strides } => {
+                let place = self.part(at, strides);
+                let (part, whole) = (self.tile(op.operands[0]), self.tile(op.operands[1]));
+                self.line(
+                    &format!(
+                        "{results} = tile.insert_slice %v{} into %v{} {place} : {part} into {whole}",
+                        op.operands[0], op.operands[1]
+                    ),
                     0,
                 );
             }

@@ -8,6 +8,7 @@
 //! | `type(operands)` `type(results)` | the types of all operands or results |
 //! | `functional-type(operands, results)` | `(T, U) -> V` |
 //! | `attr-dict` `attr-dict-with-keyword` | all attributes that the format does not mention |
+//! | `mixed($operands, $attribute)` | `[%i, 5]`: operands and integers; in the attribute [`DYNAMIC`] stands for an operand |
 //! | `( ... $x^ ... )?` | there if the anchor `$x` is; `(...)? : (...)` has an else |
 //!
 //! Operand types that are not spelled come from constraints that only one type meets; result types that are not spelled
@@ -15,6 +16,8 @@
 mod read;
 mod write;
 
+#[cfg(doc)]
+use crate::ext::DYNAMIC;
 use crate::op::{Arity, OpDef, OperandDef, Presence};
 
 #[derive(Debug)]
@@ -24,6 +27,10 @@ enum Element {
     Attribute(usize),
     Region(usize),
     Successor(usize),
+    Mixed {
+        operands: usize,
+        attribute: usize,
+    },
     OperandType(usize),
     ResultType(usize),
     AllOperandTypes,
@@ -151,6 +158,20 @@ impl Reader<'_> {
                     }
                     Element::FunctionalType
                 }
+                "mixed" => {
+                    self.expect("(")?;
+                    let operands = self.tokens.next().unwrap_or_default();
+                    self.expect(",")?;
+                    let attribute = self.tokens.next().unwrap_or_default();
+                    self.expect(")")?;
+                    let of = |name: &str| self.variable(name.trim_start_matches('$'));
+                    match (of(&operands)?, of(&attribute)?) {
+                        (Element::Operand(operands), Element::Attribute(attribute)) => {
+                            Element::Mixed { operands, attribute }
+                        }
+                        _ => return Err("mixed($operands, $attribute) takes operands and an attribute".into()),
+                    }
+                }
                 "type" => {
                     self.expect("(")?;
                     let name = self.tokens.next().ok_or("expected a name in type(...)")?;
@@ -257,7 +278,7 @@ impl Format {
         let mut regions = 0;
         let mut dict = false;
         walk(&elements, &mut |e| match e {
-            Element::Operand(i) => mentioned[*i] = true,
+            Element::Operand(i) | Element::Mixed { operands: i, .. } => mentioned[*i] = true,
             Element::OperandType(i) => typed[*i] = true,
             Element::ResultType(i) => result_typed[*i] = true,
             Element::AllOperandTypes => all.0 = true,

@@ -1,8 +1,10 @@
 //! Reading an op by its format.
 use super::{Element, Format};
 use crate::{
-    asm::{OpParser, Operand, Token},
+    asm::{Delimiter, OpParser, Operand, Token},
     diag::Res,
+    ext::DYNAMIC,
+    kind::{I64s, Kind},
     op::{Arity, OpDef, OpRegistration, Presence},
 };
 use melior::ir::{Type, TypeLike, attribute::DenseI32ArrayAttribute};
@@ -144,6 +146,21 @@ fn read<'c>(e: &Element, def: &OpDef, p: &OpParser<'c>, s: &mut State<'c>) -> Re
                     p.successor()?;
                 }
             }
+            Ok(())
+        }
+        Element::Mixed { operands, attribute } => {
+            let list = &mut s.operands[*operands];
+            let numbers = p.list(Delimiter::Square, || match p.optional_operand()? {
+                Some(o) => {
+                    list.push(o);
+                    Ok(DYNAMIC)
+                }
+                None => p.integer(),
+            })?;
+            p.set_attribute(
+                def.attributes[*attribute].name,
+                I64s::to_attribute(&numbers, p.context()),
+            );
             Ok(())
         }
         Element::OperandType(i) => {

@@ -2,7 +2,8 @@
 use super::{Element, Format, walk};
 use crate::{
     asm::Printer,
-    ext::{OpExt, RegionExt},
+    ext::{DYNAMIC, OpExt, RegionExt},
+    kind::{I64s, Kind},
     op::{OpDef, Presence},
 };
 use melior::ir::{AttributeLike, OperationRef, Type, TypeLike, ValueLike, operation::OperationLike};
@@ -12,7 +13,7 @@ impl Format {
     pub(crate) fn print(&self, def: &OpDef, op: OperationRef<'_, '_>, p: &Printer) {
         let mut elided = vec!["operandSegmentSizes", "resultSegmentSizes"];
         walk(&self.0, &mut |e| {
-            if let Element::Attribute(i) = e {
+            if let Element::Attribute(i) | Element::Mixed { attribute: i, .. } = e {
                 elided.push(def.attributes[*i].name);
             }
         });
@@ -114,6 +115,22 @@ impl<'c: 'a, 'a> Writer<'_, 'c, 'a> {
                     self.gap();
                     (a.print)(v, p);
                 }
+            }
+            Element::Mixed { operands, attribute } => {
+                let mut values = crate::op::operand_group(op, def, def.operands[*operands].name).into_iter();
+                let numbers = op.attr(def.attributes[*attribute].name).and_then(I64s::from_attribute);
+                self.gap();
+                p.text("[");
+                for (i, n) in numbers.unwrap_or_default().into_iter().enumerate() {
+                    if i > 0 {
+                        p.text(", ");
+                    }
+                    match (n == DYNAMIC).then(|| values.next()).flatten() {
+                        Some(v) => p.operand(v),
+                        None => p.text(n.to_string()),
+                    };
+                }
+                p.text("]");
             }
             Element::Region(i) => {
                 let last = if def.regions[*i].variadic {

@@ -2,7 +2,7 @@
 use super::{
     super::{
         number::width,
-        program::{Combiner, Id, Kind, Op, Tile},
+        program::{Combiner, Id, Index, Kind, Op, Start, Tile},
     },
     BYTE_FLOATS, Draw, INTEGERS, MOST_AXES,
 };
@@ -182,7 +182,7 @@ impl Draw {
     pub(super) fn another_shape(&mut self, ops: &mut Vec<Op>, pool: &[Id], id: Id) -> Option<()> {
         let tile = self.of(id);
         let (dtype, shape, rank) = (tile.dtype, tile.shape.clone(), tile.shape.len());
-        match self.dice.below(7) {
+        match self.dice.below(8) {
             0 if rank < MOST_AXES => {
                 let axis = self.dice.below(rank + 1);
                 let mut wider = shape;
@@ -217,26 +217,92 @@ impl Draw {
                 }
                 self.make(ops, Kind::Reshape, &[id], dtype, &seen);
             }
-            5 if rank > 0 && tile.elements() * 2 <= self.most => {
-                let (axis, other) = (self.dice.below(rank), self.like(ops, pool, &tile));
-                let mut joined = shape;
-                joined[axis] *= 2;
-                self.make(ops, Kind::Concat(axis), &[id, other], dtype, &joined);
+            5 if rank > 0 => {
+                // As many more as reach a power of two.
+                let axis = self.dice.below(rank);
+                let bits = shape[axis].ilog2() as i64 + self.dice.range(1, 2);
+                let mut left = (1 << bits) - shape[axis];
+                let mut operands = vec![id];
+                let mut joined = shape.clone();
+                joined[axis] = 1 << bits;
+                if joined.iter().product::<i64>() > self.most {
+                    return None;
+                }
+                while left > 0 {
+                    let mut part = shape.clone();
+                    part[axis] = (1 << self.dice.below(left.ilog2() as usize + 1)).max(left / 8);
+                    if !(part[axis] as u64).is_power_of_two() {
+                        part[axis] = 1 << left.ilog2();
+                    }
+                    left -= part[axis];
+                    operands.push(self.like(ops, pool, &Tile::new(dtype, &part)));
+                }
+                let first = self.dice.below(operands.len());
+                operands.swap(0, first);
+                self.make(ops, Kind::Concat(axis), &operands, dtype, &joined);
             }
             6 if rank > 0 => {
-                let (mut part, mut at) = (shape.clone(), vec![0; rank]);
-                for axis in 0..rank {
+                let mut part = shape.clone();
+                for size in &mut part {
                     if self.dice.chance(1, 2) {
-                        let parts = 1 << self.dice.below(shape[axis].ilog2() as usize + 1);
-                        part[axis] /= parts;
-                        at[axis] = part[axis] * self.dice.range(0, parts - 1);
+                        *size /= 1 << self.dice.below(size.ilog2() as usize + 1);
                     }
                 }
-                self.make(ops, Kind::Slice(at), &[id], dtype, &part);
+                let (at, strides) = self.part_at(&part, &shape);
+                self.make(ops, Kind::Slice { at, strides }, &[id], dtype, &part);
+            }
+            7 if rank > 0 => {
+                let mut part = shape.clone();
+                for size in &mut part {
+                    *size /= 1 << self.dice.below(size.ilog2() as usize + 1);
+                }
+                let (at, strides) = self.part_at(&part, &shape);
+                let source = self.like(ops, pool, &Tile::new(dtype, &part));
+                self.make(ops, Kind::Insert { at, strides }, &[source, id], dtype, &shape);
             }
             _ => return None,
         }
         Some(())
+    }
+
+    /// Where a part lies in a tile: at multiples of its sizes, anywhere inside, or where an index says, also past the edge.
+    fn part_at(&mut self, part: &[i64], whole: &[i64]) -> (Vec<Start>, Vec<i64>) {
+        let (aligned, dense) = (self.dice.chance(1, 3), self.dice.chance(2, 3));
+        let (mut at, mut strides) = (vec![], vec![]);
+        for (part, whole) in part.iter().copied().zip(whole.iter().copied()) {
+            let most = if part > 1 { (whole - 1) / (part - 1) } else { 3 };
+            let mut by = if aligned || dense {
+                1
+            } else {
+                self.dice.range(1, most.clamp(1, 4))
+            };
+            if !aligned && !dense && self.dice.chance(1, 4) {
+                by = -by;
+            }
+            let reach = by * (part - 1);
+            let (low, high) = (-reach.min(0), whole - 1 - reach.max(0));
+            let start = match aligned {
+                true => part * self.dice.range(0, whole / part - 1),
+                false => self.dice.range(low, high),
+            };
+            strides.push(by);
+            if aligned || self.dice.chance(1, 2) {
+                at.push(Start::Written(start));
+                continue;
+            }
+            let start = match self.dice.below(4) {
+                0 => self.dice.range(-part - 1, whole + 1),
+                1 => self.dice.pick(&[i64::MAX, i64::MIN, 1 << 32, -(1 << 32)]),
+                _ => start,
+            };
+            let far = start.unsigned_abs() >= 1 << 32;
+            at.push(Start::Index(Index {
+                base: self.base(start),
+                block: if far { 0 } else { self.dice.range(0, 1) },
+                counter: if far { 0 } else { self.dice.range(0, 1) },
+            }));
+        }
+        (at, strides)
     }
 
     /// A combiner of elements of this type alone.

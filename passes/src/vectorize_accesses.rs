@@ -19,8 +19,9 @@
 //! A thread moves up to 16 bytes at once: neighbours in its registers along the axis whose stride is 1, where the index along
 //! it is a known multiple of their number. That rows start at such multiples, and that sizes are, is known of static sizes
 //! and strides, and of arguments whose attributes say so (`tile.aligned`, `tile.divisible`); of the others, and of addresses,
-//! the kernel asks once, when it starts, and has a body for either answer. A kernel that has shared memory of its own asks
-//! before the first of its accesses, and has what follows twice. So does each role of warps.
+//! the kernel asks once, when it starts, and has a body for either answer. A kernel that has shared memory of its own, or that
+//! moves tiles of views (`memref.subview`), asks before the first of its accesses, and has what follows twice. So does each role
+//! of warps.
 //!
 //! *Needs* `tile-assign-layouts` to have run. With `guard=false` nothing is asked, and vectors are used only where all is
 //! known. A kernel whose body is several blocks is not split, which a remark says. *Numbers* stay what they are.
@@ -175,22 +176,33 @@ fn vectorize_in<'c>(kernel: Kernel<'c, 'c>, role: InRole<'c>, found: Vec<Candida
         drop(Diag::remark(&kernel.op(), m));
         return;
     }
-    // What is not an argument of the kernel is not there when it starts.
+    // What is asked of is there before the first access: an argument, or a view made in front.
     let arguments = body.argument_values();
-    let (found, other): (Vec<_>, Vec<_>) = found.into_iter().partition(|c| arguments.contains(&c.memory));
+    let own = role.and_then(|(root, region)| root.region_at(region).entry());
+    let in_front = |block: BlockRef<'c, 'c>| -> Vec<Value<'c, 'c>> {
+        let ops = block.op_list();
+        let first = first_access(&ops, &found);
+        ops[..first].iter().flat_map(|op| op.result_values()).collect()
+    };
+    let views: Vec<Value> = [*body].into_iter().chain(own).flat_map(in_front).collect();
+    let (found, other): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .partition(|c| arguments.contains(&c.memory) || views.contains(&c.memory));
     for c in other {
         drop(Diag::remark(
             &c.op,
-            "moves a tile element by element: the memref is no argument of the kernel",
+            "moves a tile element by element: the memref is no argument of the kernel, nor a view of one that is made before all \
+             accesses, outside of loops and branches",
         ));
     }
     // For each memref and axis the widest vector.
+    let memories = [arguments, views].concat();
     let mut asked: Vec<(usize, usize, i64)> = vec![];
     for c in found.iter().filter(|c| !is_known(c)) {
-        let argument = arguments.iter().position(|a| *a == c.memory).unwrap_or(0);
-        match asked.iter_mut().find(|(a, axis, _)| (*a, *axis) == (argument, c.axis)) {
+        let memory = memories.iter().position(|a| *a == c.memory).unwrap_or(0);
+        match asked.iter_mut().find(|(a, axis, _)| (*a, *axis) == (memory, c.axis)) {
             Some((_, _, vector)) => *vector = (*vector).max(c.vector),
-            None => asked.push((argument, c.axis, c.vector)),
+            None => asked.push((memory, c.axis, c.vector)),
         }
     }
     if asked.is_empty() {
@@ -211,17 +223,28 @@ fn vectorize_in<'c>(kernel: Kernel<'c, 'c>, role: InRole<'c>, found: Vec<Candida
         (root.region_at(region), spare.region_at(region)),
         &found,
         &asked,
+        &memories,
     );
 }
 
+/// The place of the first op that is, or has inside, one of the accesses.
+fn first_access<'c>(ops: &[OperationRef<'c, 'c>], found: &[Candidate<'c>]) -> usize {
+    let holds_access = |op: &OperationRef<'c, 'c>| {
+        let inside = op.nested_ops();
+        found.iter().any(|c| inside.contains(&c.op))
+    };
+    ops.iter().position(holds_access).unwrap_or(0)
+}
+
 /// Puts the ops of a kernel, or of a role, under a test, and those of its clone under the other answer. Shared memory and
-/// mbarriers are there once: where there are some, what comes before the first of the accesses `found` stays in front of the
-/// test.
+/// mbarriers are there once: where there are some, or where the test is of a view, what comes before the first of the accesses
+/// `found` stays in front of it.
 fn split<'c>(
     kernel: Kernel<'c, 'c>,
     (region, spare): (RegionRef<'c, 'c>, RegionRef<'c, '_>),
     found: &[Candidate<'c>],
     asked: &[(usize, usize, i64)],
+    memories: &[Value<'c, 'c>],
 ) {
     let (context, loc) = (kernel.op().ctx(), kernel.op().location());
     let (Some(body), Some(spare)) = (region.entry(), spare.entry()) else {
@@ -229,26 +252,22 @@ fn split<'c>(
     };
     let ops = body.op_list();
     let Some((end, ops)) = ops.split_last() else { return };
-    let holds_access = |op: &OperationRef<'c, 'c>| {
-        let inside = op.nested_ops();
-        found.iter().any(|c| inside.contains(&c.op))
-    };
     let is_role = body.parent_operation().is_some_and(|op| !op.is::<Kernel>());
-    let common = match is_role || ops.iter().any(|op| op.is::<Alloc>()) {
-        true => ops.iter().position(holds_access).unwrap_or(0),
+    let of_view = asked.iter().any(|(memory, ..)| memories[*memory].defining_op().is_some());
+    let common = match is_role || of_view || ops.iter().any(|op| op.is::<Alloc>()) {
+        true => first_access(ops, found),
         false => 0,
     };
     let (before, ops) = ops.split_at(common);
     let at = Before(ops.first().copied().unwrap_or(*end));
-    let arguments = kernel.body().entry().map(|b| b.argument_values()).unwrap_or_default();
     let i1: Type = IntegerType::new(context, 1).into();
     let mut all: Option<Value> = None;
-    for (argument, axis, vector) in asked {
+    for (memory, axis, vector) in asked {
         let one = at
             .insert(IsAligned::build(
                 loc,
                 i1,
-                arguments[*argument],
+                memories[*memory],
                 *axis as i64,
                 *vector,
                 false,

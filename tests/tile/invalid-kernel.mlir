@@ -127,6 +127,15 @@ tile.kernel @k(%A: memref<4xf32, strided<[1], offset: 8>, #tile.global>) threads
 
 // -----
 
+// expected-error@below {{which has a stride of -4, but arrays go forwards: strides are at least 0; take a plain one, and memref.subview or memref.reinterpret_cast of it in the body}}
+tile.kernel @k(%A: memref<4x4xf32, strided<[-4, 1]>, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+}
+
+// -----
+
 // expected-error@below {{but a kernel's memrefs are strided with offset 0}}
 tile.kernel @k(%A: memref<4x4xf32, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>, #tile.global>) threads(32) launch {
   %c1 = arith.constant 1 : index

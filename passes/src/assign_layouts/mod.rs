@@ -162,6 +162,9 @@ impl<'c> Access<'c> {
         let t = self.tile.r#type();
         // SAFETY: the context that the type came from.
         let context = girih_ir::context(unsafe { ContextRef::from_raw(mlirTypeGetContext(t.to_raw())) });
+        if self.strides.is_empty() {
+            return plain(t, warps);
+        }
         coalesced(
             context,
             &t.shape().unwrap_or_default(),

@@ -35,7 +35,7 @@ pub struct Global<'c> {
 }
 
 impl<'c> Global<'c> {
-    /// Unpacks what a memref of type `t` became. Its layout is strided with offset 0.
+    /// Unpacks what a memref of type `t` became. Its layout is strided; the pointer is to its first element, whatever its offset.
     pub fn new(e: &Emit<'c, '_>, t: Type<'c>, values: &[V<'c>]) -> Self {
         let shape = t.shape().unwrap_or_default();
         let (strides, _) = t.strides_and_offset().unwrap_or_default();

@@ -17,7 +17,7 @@
 //!
 //! | before | after |
 //! |---|---|
-//! | memref in `#tile.global` | pointer, then each dynamic size, then each dynamic stride (i64) |
+//! | memref in `#tile.global` | pointer to its first element, then each dynamic size, then each dynamic stride (i64) |
 //! | memref in `#tile.shared` | pointer into the block's dynamic shared memory |
 //! | `!tile.tensor_map` | generic pointer to a 128-byte parameter |
 //! | laid-out tensor | one scalar for each element that a thread holds |
@@ -50,6 +50,7 @@ mod slices;
 mod sync;
 mod tma;
 mod types;
+mod views;
 mod wgmma;
 
 use girih_dialects::tile::{TILE, ops::kernel::Entry};
@@ -108,6 +109,7 @@ impl Pass for ConvertTileToNvvm {
         c.with_scf();
         index::patterns(c);
         memory::patterns(c);
+        views::patterns(c);
         fragment::patterns(c);
         global_tile::patterns(c);
         distributed::patterns(c);

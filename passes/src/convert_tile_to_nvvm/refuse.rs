@@ -1,5 +1,5 @@
 //! What must be told before anything is lowered, because later its place in the source is lost or LLVM gives up.
-use super::{elementwise::moved, mma};
+use super::{elementwise::moved, mma, views};
 use girih_core::tensor_map::Swizzle;
 use girih_dialects::tile::{
     distribution::Distribution,
@@ -210,6 +210,11 @@ fn remote_element<'c>(op: OperationRef<'c, '_>, errors: &mut Errors) {
 fn no_way_down(op: OperationRef<'_, '_>) -> Option<&'static str> {
     match op.full_name() {
         "tensor.splat" | "memref.load" | "memref.store" | "memref.dim" => None,
+        name if views::NAMES.contains(&name) && views::is_of_global(op) => None,
+        "memref.reinterpret_cast" if views::is_global_view(op) => Some(
+            "is of a view that starts somewhere, but its offset counts from the start of the whole memory; take it of the \
+             argument of the kernel",
+        ),
         // Of a tile without axes.
         "tensor.extract" if op.operand_count() == 1 => None,
         "tensor.extract" => Some(
@@ -236,19 +241,18 @@ fn no_way_down(op: OperationRef<'_, '_>) -> Option<&'static str> {
             Some("is not lowered in kernels; reduce a tile with tile.reduce, or combine the numbers that it is made of")
         }
         "vector.print" => Some("is not lowered in kernels; write tile.print \"x = {}\", %x : f32"),
-        "memref.cast" => {
-            Some("is not lowered in kernels; use the memref that it casts, whose type every op takes as it is")
-        }
-        "memref.transpose" => Some(
-            "is not lowered in kernels; exchange the indices of memref.load and memref.store, or transpose the tile with \
-             tile.transpose",
+        "memref.cast"
+        | "memref.transpose"
+        | "memref.subview"
+        | "memref.collapse_shape"
+        | "memref.expand_shape"
+        | "memref.reinterpret_cast" => Some(
+            "is lowered of strided memrefs in global memory alone; take a part of shared memory with tile.slab, or compute the indices \
+             of memref.load and memref.store",
         ),
-        "memref.subview" => Some(
-            "is not lowered in kernels; add its offsets to the indices of tile.load, tile.store, memref.load or memref.store",
-        ),
-        "memref.collapse_shape" | "memref.expand_shape" | "memref.reinterpret_cast" | "memref.reshape" => Some(
-            "is not lowered in kernels; compute the indices into the memref that it is made of, or let an argument of the kernel have \
-             this shape",
+        "memref.reshape" | "memref.view" => Some(
+            "is not lowered in kernels; see the memref in another shape with memref.expand_shape, memref.collapse_shape or \
+             memref.reinterpret_cast",
         ),
         "memref.alloc" | "memref.alloca" | "memref.dealloc" => Some(
             "is not lowered in kernels; memory of the block is tile.alloc, and values that a thread keeps are SSA values",
@@ -263,7 +267,9 @@ fn no_way_down(op: OperationRef<'_, '_>) -> Option<&'static str> {
         }
         _ => match op.dialect_name() {
             "tile" | "arith" | "math" | "scf" | "cf" | "index" | "llvm" | "nvvm" | "vector" | "ub" | "builtin" => None,
-            "memref" => Some("is not lowered in kernels; memref.load, memref.store and memref.dim are"),
+            "memref" => {
+                Some("is not lowered in kernels; memref.load, memref.store, memref.dim and views of global memory are")
+            }
             _ => Some(
                 "is not lowered in kernels; write it with tile ops, memref.load and memref.store, and the arith, math, scf and \
                  cf dialects",

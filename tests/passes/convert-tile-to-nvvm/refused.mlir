@@ -155,12 +155,14 @@ tile.kernel @memory(%A: !G, %C: !G) threads(32) launch {
   %s = vector.reduction <add>, %v : vector<4xf32> into f32
   // expected-error @+1 {{is not lowered in kernels; write tile.print "x = {}", %x : f32}}
   vector.print %s : f32
-  // expected-error @+1 {{is not lowered in kernels; use the memref that it casts}}
-  %c = memref.cast %A : !G to memref<?x64xf32, #tile.global>
-  // expected-error @+1 {{is not lowered in kernels; exchange the indices of memref.load and memref.store}}
-  %t = memref.transpose %A (i, j) -> (j, i) : !G to memref<64x16xf32, strided<[1, 64]>, #tile.global>
-  // expected-error @+1 {{is not lowered in kernels; add its offsets to the indices}}
-  %p = memref.subview %A[0, 0] [4, 4] [1, 1] : !G to memref<4x4xf32, strided<[64, 1]>, #tile.global>
+  %p = memref.subview %A[1, 0] [4, 4] [1, 1] : !G to memref<4x4xf32, strided<[64, 1], offset: 64>, #tile.global>
+  // expected-error @+1 {{is of a view that starts somewhere, but its offset counts from the start of the whole memory}}
+  %r = memref.reinterpret_cast %p to offset: [0], sizes: [4], strides: [1] : memref<4x4xf32, strided<[64, 1], offset: 64>, #tile.global> to memref<4xf32, #tile.global>
+  %m = tile.alloc {offset = 0 : i64} : memref<16x64xf32, #tile.shared>
+  // expected-error @+1 {{is lowered of strided memrefs in global memory alone; take a part of shared memory with tile.slab}}
+  %q = memref.subview %m[0, 0] [4, 4] [1, 1] : memref<16x64xf32, #tile.shared> to memref<4x4xf32, strided<[64, 1]>, #tile.shared>
+  // expected-error @+1 {{is lowered of strided memrefs in global memory alone}}
+  %u = memref.cast %A : !G to memref<*xf32, #tile.global>
   // expected-error @+1 {{is not lowered in kernels; write it with tile ops}}
   linalg.copy ins(%A : !G) outs(%C : !G)
 }

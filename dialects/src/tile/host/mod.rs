@@ -13,6 +13,7 @@
 //! wrap around wraps around here too. In 64 bits the launcher reports an overflow instead.
 mod arithmetic;
 mod views;
+pub use views::lists;
 
 use super::{
     ops::{
@@ -301,7 +302,7 @@ fn transpose<'c: 'a, 'a>(op: OperationRef<'c, 'a>, view: &View) -> Result<Host<'
 }
 
 /// Dimension of the source that each dimension of the result is.
-fn permutation(a: Attribute<'_>) -> Option<Vec<usize>> {
+pub fn permutation(a: Attribute<'_>) -> Option<Vec<usize>> {
     // SAFETY: each accessor follows the test of its kind.
     unsafe {
         if !mlirAttributeIsAAffineMap(a.to_raw()) {

@@ -92,8 +92,8 @@ pub(super) fn collapse<'c: 'a, 'a>(op: OperationRef<'c, 'a>, view: &View) -> Res
     }))
 }
 
-/// `[[0, 1], [2]]`.
-fn lists(a: Attribute<'_>) -> Option<Vec<Vec<usize>>> {
+/// Lists of dimensions, such as `[[0, 1], [2]]`.
+pub fn lists(a: Attribute<'_>) -> Option<Vec<Vec<usize>>> {
     // SAFETY: elements are asked for after the test of the kind, with indices below their number.
     let items = |a: Attribute<'_>| -> Option<Vec<MlirAttribute>> {
         unsafe {

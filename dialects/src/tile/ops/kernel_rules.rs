@@ -133,10 +133,17 @@ impl<'c> Header<'c> {
                 );
                 errors.op(&op, m);
             } else if t.is_memref_type() && t.strides_and_offset().is_none_or(|(_, offset)| offset != 0) {
-                errors.op(
-                    &op,
-                    format!("argument '{name}' is {t}, but a kernel's memrefs are strided with offset 0"),
+                let m = format!(
+                    "argument '{name}' is {t}, but a kernel's memrefs are strided with offset 0; take a plain one, and \
+                     memref.subview or memref.reinterpret_cast of it in the body"
                 );
+                errors.op(&op, m);
+            } else if let Some(stride) = backwards(t) {
+                let m = format!(
+                    "argument '{name}' is {t}, which has a stride of {stride}, but arrays go forwards: strides are at least 0; take a \
+                     plain one, and memref.subview or memref.reinterpret_cast of it in the body"
+                );
+                errors.op(&op, m);
             } else if t.is_memref_type() && least_bytes(t) > i64::MAX as u128 {
                 let m = format!(
                     "argument '{name}' is {t}, which reaches over {} bytes or more, but addresses have room for {}",
@@ -147,6 +154,12 @@ impl<'c> Header<'c> {
             }
         }
     }
+}
+
+/// A stride of a memref that is known to be negative.
+fn backwards(t: Type<'_>) -> Option<i64> {
+    let (strides, _) = Some(t).filter(|t| t.is_memref_type())?.strides_and_offset()?;
+    strides.into_iter().find(|s| *s < 0 && *s != DYNAMIC)
 }
 
 /// Bytes from the first to the last element of a memref, at least: a run-time stride may be 0, and one with a run-time size

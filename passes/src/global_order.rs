@@ -11,7 +11,10 @@ use crate::{
     known::known_multiple,
     shared_uses::Use,
 };
-use girih_dialects::tile::distribution::Distribution;
+use girih_dialects::tile::{
+    distribution::Distribution,
+    ops::atomic::{AtomicRmw, Semantics},
+};
 use girih_ir::prelude::*;
 
 type V<'c> = Value<'c, 'c>;
@@ -22,8 +25,8 @@ pub fn in_thread_order(a: &Use<'_>, b: &Use<'_>) -> bool {
     if !a.is_whole_tile() && !b.is_whole_tile() {
         return true;
     }
-    // Atomic ops come in any order.
-    if a.reads && a.writes && b.reads && b.writes {
+    // Atomic ops of one kind come in any order where nobody sees it.
+    if commute(a, b) {
         return true;
     }
     if a.memory != b.memory || !is_fixed(a.memory) {
@@ -45,6 +48,16 @@ pub fn in_thread_order(a: &Use<'_>, b: &Use<'_>) -> bool {
         apart && x == y && x.is_none_or(|x| is_fixed(x) || within(x))
     });
     lie_apart || (at == bt && is_divided_alike(a, b) && at.iter().zip(&ae).all(|(v, n)| goes_by(*v, *n, DEEPEST)))
+}
+
+/// Whether two atomic operations leave the same, whichever comes first, and say nothing of what they met.
+fn commute(a: &Use<'_>, b: &Use<'_>) -> bool {
+    let kind = |u: &Use<'_>| {
+        let atomic = u.op.cast::<AtomicRmw>()?;
+        let unseen = atomic.result().is_none() && atomic.sem() == Semantics::Relaxed;
+        Some(atomic.kind()).filter(|kind| unseen && kind.commutes())
+    };
+    kind(a).is_some_and(|k| kind(b) == Some(k))
 }
 
 /// Whether both move a tile of one type, each of whose elements one thread alone reaches.

@@ -134,3 +134,23 @@ tile.kernel @atomics(%X: !V, %T: !V, %Y: !V) threads(64) launch {
   %y = tile.load %T[%c0] : !V -> !T
   tile.store %y, %Y[%c0] : !T, !V
 }
+
+// Of two kinds the order shows, and so it does in what was there.
+// CHECK-LABEL: tile.kernel @kinds
+// CHECK: tile.atomic_rmw add
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.atomic_rmw maxs
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.atomic_rmw maxs
+tile.kernel @kinds(%X: !V, %T: !V, %Y: !V) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %x = tile.load %X[%c0] : !V -> !T
+  tile.atomic_rmw add %x, %T[%c0] : !T, !V
+  tile.atomic_rmw maxs %x, %T[%c3] : !T, !V
+  %y = tile.atomic_rmw maxs %x, %T[%c0] : !T, !V -> !T
+  tile.store %y, %Y[%c0] : !T, !V
+}

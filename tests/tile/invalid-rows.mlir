@@ -25,7 +25,7 @@ func.func private @indices(%m: memref<?x?xf32, #tile.global>, %j: index, %r: ten
 // -----
 
 func.func private @kind(%m: memref<?xf32, #tile.global>, %i: index, %x: tensor<64xf32>) {
-  // expected-error @+1 {{does mins on f32; add takes i32, i64, f16, bf16, f32 and f64, the others i32 and i64}}
+  // expected-error @+1 {{does mins on f32; floats take add, mul, minimumf, maximumf, minnumf, maxnumf, exch and cas}}
   tile.atomic_rmw mins %x, %m[%i] : tensor<64xf32>, memref<?xf32, #tile.global>
   return
 }
@@ -55,5 +55,53 @@ func.func private @scanned(%x: tensor<64xf32>) {
   %s = tile.scan %x axis 0 (%a: f32, %b: f32) {
     tile.yield %b : f32
   } : tensor<64xf32> -> tensor<32xf32>
+  return
+}
+
+// -----
+
+func.func private @floats(%m: memref<?xf32, #tile.global>, %n: memref<?xi32, #tile.global>, %i: index, %x: tensor<64xf32>, %y: tensor<64xi32>) {
+  // expected-error @+1 {{does maximumf on i32; integers take add, mul, mins, maxs, minu, maxu, and, or, xor, exch and cas}}
+  tile.atomic_rmw maximumf %y, %n[%i] : tensor<64xi32>, memref<?xi32, #tile.global>
+  return
+}
+
+// -----
+
+func.func private @nothing(%m: memref<?xf32, #tile.global>, %n: memref<?xi32, #tile.global>, %i: index, %x: tensor<64xf32>, %y: tensor<64xi32>) {
+  // expected-error @+1 {{swaps where memory holds something; say what with `compare`}}
+  tile.atomic_rmw cas %x, %m[%i] : tensor<64xf32>, memref<?xf32, #tile.global>
+  return
+}
+
+// -----
+
+func.func private @needless(%m: memref<?xf32, #tile.global>, %n: memref<?xi32, #tile.global>, %i: index, %x: tensor<64xf32>, %y: tensor<64xi32>) {
+  // expected-error @+1 {{has `compare`, which add has no use for; leave it out}}
+  tile.atomic_rmw add %x, %m[%i] compare %x : tensor<64xf32> : tensor<64xf32>, memref<?xf32, #tile.global>
+  return
+}
+
+// -----
+
+func.func private @other(%m: memref<?xf32, #tile.global>, %n: memref<?xi32, #tile.global>, %i: index, %x: tensor<64xf32>, %y: tensor<64xi32>) {
+  // expected-error @+1 {{compares with tensor<64xi32>, but swaps in tensor<64xf32>; both have one type}}
+  tile.atomic_rmw cas %x, %m[%i] compare %y : tensor<64xi32> : tensor<64xf32>, memref<?xf32, #tile.global>
+  return
+}
+
+// -----
+
+func.func private @result(%m: memref<?xf32, #tile.global>, %n: memref<?xi32, #tile.global>, %i: index, %x: tensor<64xf32>, %y: tensor<64xi32>) {
+  // expected-error @+1 {{gives tensor<64xi32> of tensor<64xf32>; the result has its type}}
+  %z = tile.atomic_rmw add %x, %m[%i] : tensor<64xf32>, memref<?xf32, #tile.global> -> tensor<64xi32>
+  return
+}
+
+// -----
+
+func.func private @bytes(%m: memref<?xi8, #tile.global>, %i: index, %x: tensor<64xi8>) {
+  // expected-error @+1 {{does add on i8, but atomic operations take i16, i32, i64, f16, bf16, f32 and f64; keep the numbers in memory as one of these}}
+  tile.atomic_rmw add %x, %m[%i] : tensor<64xi8>, memref<?xi8, #tile.global>
   return
 }

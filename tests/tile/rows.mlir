@@ -15,6 +15,8 @@ tile.kernel @rows(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %H: memref
   tile.atomic_rmw add %x, %A[%c0, %c0] : tensor<64x128xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
   // CHECK: tile.atomic_rmw maxs %{{.*}}, %H[] rows %{{.*}} : tensor<64xi32> : tensor<64xi32>, memref<?xi32, #tile.global>
   tile.atomic_rmw maxs %rows, %H[] rows %rows : tensor<64xi32> : tensor<64xi32>, memref<?xi32, #tile.global>
+  // CHECK: %{{.*}} = tile.atomic_rmw cas %{{.*}}, %H[%{{.*}}] compare %{{.*}} : tensor<64xi32> sem acq_rel scope sys : tensor<64xi32>, memref<?xi32, #tile.global> -> tensor<64xi32>
+  %old = tile.atomic_rmw cas %rows, %H[%c0] compare %rows : tensor<64xi32> sem acq_rel scope sys : tensor<64xi32>, memref<?xi32, #tile.global> -> tensor<64xi32>
   // CHECK: tile.scan %{{.*}} axis 1 (%{{.*}}: f32, %{{.*}}: f32) {
   // CHECK: } : tensor<64x128xf32> -> tensor<64x128xf32>
   %s = tile.scan %x axis 1 (%a: f32, %b: f32) {

@@ -461,6 +461,25 @@ impl<'c, 'b> Emit<'c, 'b> {
         body(emit, inside.argument_values()[0]);
         emit.op("scf.yield", &[], &[], &[]);
     }
+    /// A loop that starts with `first` and goes on with what `pass` gives, as long as it says so; gives the last.
+    pub fn repeat(&self, first: V<'c>, pass: impl FnOnce(&Emit<'c, '_>, V<'c>) -> (V<'c>, V<'c>)) -> V<'c> {
+        use girih_ir::ext::{BlockExt, block};
+        let t = first.r#type();
+        let regions = [(); 2].map(|()| {
+            let region = Region::new();
+            region.append_block(block(&[t], self.loc));
+            region
+        });
+        let op = self.op_with_regions("scf.while", &[first], &[t], &[], regions.into());
+        let [before, after] = [0, 1].map(|i| op.region_at(i).entry().expect("just made"));
+        let end = girih_ir::rewrite::AtEnd(before);
+        let emit = Emit::new(&end, self.loc);
+        let (again, next) = pass(&emit, before.argument_values()[0]);
+        emit.op("scf.condition", &[again, next], &[], &[]);
+        let end = girih_ir::rewrite::AtEnd(after);
+        Emit::new(&end, self.loc).op("scf.yield", &[after.argument_values()[0]], &[], &[]);
+        op.result0()
+    }
     /// `scf.if condition { then }`.
     pub fn if_then(&self, condition: V<'c>, then: impl FnOnce(Emit<'c, '_>)) {
         self.if_else(

@@ -2,10 +2,10 @@
 //! has. `tile-verify-target` holds the rows against [`girih_core::target`].
 use super::{
     ops::{
-        bulk, cluster, cluster_reduce, cp_async, debug, index, kernel, mbarrier, memory,
+        atomic, bulk, cluster, cluster_reduce, cp_async, debug, index, kernel, mbarrier, memory,
         mma::{self, Mma},
         part, reduce, rows, scan, shape, slice, sync,
-        tensormap_device::{self, MapField},
+        tensormap_device::{self, MapField, Scope},
         tma::{self, CopySpace, TmaLoad, TmaStore},
         tma_apply,
         tma_copy::{self, Direction},
@@ -157,7 +157,7 @@ pub const ROWS: &[(&str, Needs)] = &[
     (scan::Scan::DEF.name, Needs::Nothing),
     (rows::Gather::DEF.name, Needs::By(cached_access)),
     (rows::Scatter::DEF.name, Needs::By(cached_access)),
-    (rows::AtomicRmw::DEF.name, Needs::Nothing),
+    (atomic::AtomicRmw::DEF.name, Needs::By(atomic_rmw)),
     (mma::Mma::DEF.name, Needs::By(product_of_tiles)),
     (mma::Stage::DEF.name, Needs::Nothing),
     (mma::Produce::DEF.name, Needs::Nothing),
@@ -222,6 +222,11 @@ fn with_cache(mut features: Vec<Feature>, cached: bool) -> Vec<Feature> {
 }
 
 /// Accesses of threads, whose policy is the attribute `cache`.
+fn atomic_rmw(op: OperationRef<'_, '_>) -> Vec<Feature> {
+    let of_cluster = atomic::AtomicRmw::from_op(op).scope() == Scope::Cluster;
+    of_cluster.then_some(one(Op::FenceCluster)).into_iter().collect()
+}
+
 fn cached_access(op: OperationRef<'_, '_>) -> Vec<Feature> {
     let cached = op.attr("cache").is_some();
     cached.then_some(one(Op::CacheHintAccess)).into_iter().collect()

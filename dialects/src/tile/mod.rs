@@ -47,8 +47,8 @@ pub mod verify;
 
 use girih_ir::{dialect::Dialect, prelude::*};
 use ops::{
-    bulk, cluster, cluster_reduce, cp_async, debug, index, kernel, mbarrier, memory, mma, part, reduce, rows, scan,
-    shape, slice, sync, tensormap_device, tma, tma_apply, tma_copy, tma_modes, value, wgmma,
+    atomic, bulk, cluster, cluster_reduce, cp_async, debug, index, kernel, mbarrier, memory, mma, part, reduce, rows,
+    scan, shape, slice, sync, tensormap_device, tma, tma_apply, tma_copy, tma_modes, value, wgmma,
 };
 
 /// The dialect, to be registered.
@@ -138,7 +138,7 @@ pub static TILE: Dialect = Dialect {
         scan::Scan::REGISTRATION,
         rows::Gather::REGISTRATION,
         rows::Scatter::REGISTRATION,
-        rows::AtomicRmw::REGISTRATION,
+        atomic::AtomicRmw::REGISTRATION,
         mma::Mma::REGISTRATION,
         mma::Stage::REGISTRATION,
         mma::Produce::REGISTRATION,

@@ -28,7 +28,7 @@
 mod cluster;
 
 use crate::{
-    convert_tile_to_nvvm::{scan_bytes, slice_bytes},
+    convert_tile_to_nvvm::{atomic_bytes, scan_bytes, slice_bytes},
     layout_conversion::{Plan, ends, plan},
     shared_uses::{conflict, line},
 };
@@ -37,6 +37,7 @@ use girih_core::layout::{BankCount, LayoutError};
 use girih_dialects::tile::{
     distribution::Distribution,
     ops::{
+        atomic::AtomicRmw,
         cluster::{ClusterArrive, ClusterWait},
         cluster_reduce::{ClusterReduce, cluster_bytes},
         kernel::Kernel,
@@ -132,7 +133,7 @@ pub fn scratch_bytes(op: OperationRef<'_, '_>) -> u64 {
     match op.cast::<ConvertLayout>().and_then(way) {
         Some(Ok(Plan::Shared(trip))) => trip.bytes,
         Some(_) => 0,
-        None => slice_bytes(op),
+        None => slice_bytes(op) + atomic_bytes(op),
     }
 }
 
@@ -183,6 +184,7 @@ fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         } else if op.cast::<ExtractSlice>().is_some_and(|e| e.scratch().is_none())
             || op.cast::<InsertSlice>().is_some_and(|i| i.scratch().is_none())
             || op.cast::<Concat>().is_some_and(|c| c.scratch().is_none())
+            || op.cast::<AtomicRmw>().is_some_and(|a| a.scratch().is_none())
         {
             tiles.push((op, scratch_bytes(op)));
         } else if op.cast::<Reduce>().is_some_and(|r| r.scratch().is_none())
@@ -362,6 +364,21 @@ fn add_scratch<'c>(op: OperationRef<'c, 'c>, scratch: Value<'c, 'c>, barrier: Op
     } else if let Some(c) = op.cast::<Concat>() {
         let (t, sources) = (c.result().r#type(), c.sources());
         at.insert(Concat::build(op.location(), t, &sources, Some(scratch), c.axis()))
+    } else if let Some(a) = op.cast::<AtomicRmw>() {
+        let (t, indices) = (a.result().map(|r| r.r#type()), a.indices());
+        at.insert(AtomicRmw::build(
+            op.location(),
+            t,
+            a.value(),
+            a.destination(),
+            &indices,
+            a.compare(),
+            a.rows(),
+            Some(scratch),
+            a.kind(),
+            a.sem(),
+            a.scope(),
+        ))
     } else {
         return;
     };

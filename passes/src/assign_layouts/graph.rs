@@ -6,12 +6,13 @@ use girih_dialects::tile::{
     },
     layouts::is_laid_out,
     ops::{
+        atomic::AtomicRmw,
         cluster_reduce::ClusterReduce,
         debug::Print,
         memory::{Load, Store},
         mma::Mma,
         reduce::Reduce,
-        rows::{AtomicRmw, Gather, Scatter},
+        rows::{Gather, Scatter},
         scan::Scan,
         shape::{Broadcast, ExpandDims, Reshape, Transpose},
         slice::{Concat, ExtractSlice, InsertSlice, Slice},
@@ -83,7 +84,7 @@ pub fn rows_of<'c>(op: OperationRef<'c, 'c>) -> Option<(Value<'c, 'c>, Value<'c,
         return Some((scatter.value(), scatter.rows()));
     }
     let atomic = op.cast::<AtomicRmw>()?;
-    Some((atomic.value(), atomic.rows()?))
+    Some((atomic.tile(), atomic.rows()?))
 }
 
 /// The parts of a tile that an op cuts out, puts in or puts together, each with where it lies in the whole.
@@ -193,6 +194,11 @@ impl<'c> Graph<'c> {
             .collect();
         if operands.iter().chain(&results).all(|v| !is_open(*v)) || op.is::<Load>() || op.is::<Store>() {
             return Ok(());
+        }
+        if let Some(atomic) = op.cast::<AtomicRmw>() {
+            let tiles = [Some(atomic.value()), atomic.compare(), atomic.result()];
+            let closed: Vec<_> = tiles.into_iter().flatten().filter(|v| !is_free(*v)).collect();
+            self.same(&closed);
         }
         if let Some((tile, rows)) = rows_of(op) {
             match tile.r#type().shape().unwrap_or_default().len() {

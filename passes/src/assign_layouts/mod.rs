@@ -52,12 +52,13 @@ use girih_core::{
 use girih_dialects::tile::{
     distribution::{Distribution, Sliced, is_distributed, linear_of, refitted, reshaped, transposed},
     ops::{
+        atomic::AtomicRmw,
         cluster_reduce::ClusterReduce,
         debug::{Assert, Print},
         kernel::Kernel,
         memory::{Load, Store},
         reduce::Reduce,
-        rows::{AtomicRmw, Gather, Scatter},
+        rows::{Gather, Scatter},
         scan::Scan,
         shape::{Broadcast, ExpandDims, Reshape, Transpose},
         slice::{InsertSlice, Slice},
@@ -144,7 +145,7 @@ impl<'c> Access<'c> {
         } else if let Some(scatter) = op.cast::<Scatter>() {
             (scatter.value(), scatter.destination())
         } else if let Some(atomic) = op.cast::<AtomicRmw>() {
-            (atomic.value(), atomic.destination())
+            (atomic.tile(), atomic.destination())
         } else {
             let store = op.cast::<Store>()?;
             (store.value(), store.destination())
@@ -550,6 +551,15 @@ fn needed<'c>(
         && operand > 0
     {
         return first_axis(tile.r#type().encoding()?);
+    }
+    // What an atomic operation gives, and what it compares with, lie as what it takes.
+    if let Some(atomic) = op.cast::<AtomicRmw>() {
+        if let Some(result) = atomic.result() {
+            return result.r#type().encoding();
+        }
+        if operand > 0 {
+            return atomic.value().r#type().encoding();
+        }
     }
     if op.is::<Store>() || op.is::<Scatter>() || op.is::<AtomicRmw>() {
         let access = Access::of(op)?;

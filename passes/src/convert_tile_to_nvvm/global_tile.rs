@@ -12,12 +12,12 @@ use super::{
 };
 use crate::known::is_nonnegative;
 use girih_dialects::{
-    nvvm::{AsmOperand, Cmp, Emit, V},
+    nvvm::{Cmp, Emit, V},
     tile::{
         distribution::Distribution,
         ops::{
             memory::{Load, Store},
-            rows::{AtomicKind, AtomicRmw, Gather, Scatter},
+            rows::{Gather, Scatter},
             tma::CachePolicy,
             value::IsAligned,
         },
@@ -28,9 +28,9 @@ use girih_dialects::{
 use girih_ir::{conversion::Conversion, ext::DYNAMIC, op::OpView, prelude::*};
 
 /// Where a tile lies in global memory, and which part of it is inside.
-struct Place<'c> {
+pub(super) struct Place<'c> {
     memory: Global<'c>,
-    coordinates: Coordinates<'c>,
+    pub(super) coordinates: Coordinates<'c>,
     /// Address of the thread's element at register 0 where coordinates are sums.
     thread_pointer: Option<V<'c>>,
     /// Address of the tile's first element.
@@ -42,9 +42,9 @@ struct Place<'c> {
 }
 
 /// Numbers of rows, as the registers of their own tile.
-struct Rows<'c, 'a> {
-    distribution: Distribution,
-    values: &'a [V<'c>],
+pub(super) struct Rows<'c, 'a> {
+    pub(super) distribution: Distribution,
+    pub(super) values: &'a [V<'c>],
 }
 
 impl<'c> Place<'c> {
@@ -54,7 +54,7 @@ impl<'c> Place<'c> {
 
     /// With `rows`, `indices` are those of all axes but the first. `None` where a thread does not hold the numbers of its
     /// rows.
-    fn at(
+    pub(super) fn at(
         e: &Emit<'c, '_>,
         t: Type<'c>,
         memory: &[V<'c>],
@@ -117,7 +117,7 @@ impl<'c> Place<'c> {
     }
 
     /// Address of what a register holds.
-    fn address(&self, e: &Emit<'c, '_>, register: usize) -> V<'c> {
+    pub(super) fn address(&self, e: &Emit<'c, '_>, register: usize) -> V<'c> {
         let rank = self.inside.len();
         let Some(thread) = self.thread_pointer else {
             let mut at: Vec<V> = (0..rank)
@@ -156,7 +156,7 @@ impl<'c> Place<'c> {
     }
 
     /// Whether what a register holds is inside; `None`: always.
-    fn predicate(&self, e: &Emit<'c, '_>, register: usize) -> Option<V<'c>> {
+    pub(super) fn predicate(&self, e: &Emit<'c, '_>, register: usize) -> Option<V<'c>> {
         // Unsigned, so that numbers below 0 are outside too.
         let mut all: Option<V> = self
             .rows
@@ -301,33 +301,10 @@ pub fn patterns(c: &mut Conversion<'_>) {
         rewriter.erase(op.op());
         Ok(())
     });
-    lower!(c, AtomicRmw, |op, operands, rewriter| {
-        let Some(d) = Distribution::of(op.value().r#type()) else {
-            return Err(rewriter.no_match(op.op(), "no layout"));
-        };
-        let rows = match op.rows() {
-            None => None,
-            Some(rows) => match Distribution::of(rows.r#type()) {
-                None => return Err(rewriter.no_match(op.op(), "no layout")),
-                Some(distribution) => Some(Rows {
-                    distribution,
-                    values: operands.get(operands.len() - 1),
-                }),
-            },
-        };
-        let e = Emit::new(rewriter, op.op().location());
-        let indices = group(op.op(), AtomicRmw::DEF, operands, "indices");
-        let Some(place) = Place::at(&e, op.destination().r#type(), operands.get(1), &indices, d, rows) else {
-            return refuse(op.op(), ROWS_ELSEWHERE);
-        };
-        atomic_tile(&e, &place, op.value().r#type(), operands.get(0), op.kind());
-        rewriter.erase(op.op());
-        Ok(())
-    });
 }
 
 /// What an op is told whose threads do not hold the numbers of their rows.
-const ROWS_ELSEWHERE: &str =
+pub(super) const ROWS_ELSEWHERE: &str =
     "has the numbers of its rows in a layout that is not its tile's without the other axes; run tile-assign-layouts";
 
 /// What each register of a tile is in memory.
@@ -380,7 +357,7 @@ pub(super) fn writes<'c>(e: &Emit<'c, '_>, d: &Distribution) -> Option<V<'c>> {
     (copies != 0).then(|| e.cmp(Cmp::Eq, e.mask(e.sreg("tid.x"), copies), e.c32(0)))
 }
 
-fn both<'c>(e: &Emit<'c, '_>, a: Option<V<'c>>, b: Option<V<'c>>) -> Option<V<'c>> {
+pub(super) fn both<'c>(e: &Emit<'c, '_>, a: Option<V<'c>>, b: Option<V<'c>>) -> Option<V<'c>> {
     match (a, b) {
         (Some(a), Some(b)) => Some(e.and(a, b)),
         (a, b) => a.or(b),
@@ -412,59 +389,5 @@ fn store_tile<'c>(
             true => e.store(values, pointer, bytes),
             false => store(e, &words, bytes, pointer, how, &words.pack(e, values)),
         }
-    }
-}
-
-fn atomic_tile<'c>(e: &Emit<'c, '_>, place: &Place<'c>, tile: Type<'c>, values: &[V<'c>], kind: AtomicKind) {
-    let element = tile.element_type().unwrap_or(tile);
-    let bits = element.bit_width().unwrap_or(32);
-    let words = Words::new(element, u64::from(bits) / 8, 1);
-    let float = element.is_float_type();
-    let operation = match (kind, float, bits) {
-        (AtomicKind::Add, true, 16) => format!("add.noftz.{element}"),
-        (AtomicKind::Add, true, _) => format!("add.f{bits}"),
-        (AtomicKind::Add, false, _) => format!("add.u{bits}"),
-        (AtomicKind::MinS, ..) => format!("min.s{bits}"),
-        (AtomicKind::MaxS, ..) => format!("max.s{bits}"),
-        (AtomicKind::MinU, ..) => format!("min.u{bits}"),
-        (AtomicKind::MaxU, ..) => format!("max.u{bits}"),
-        (AtomicKind::And, ..) => format!("and.b{bits}"),
-        (AtomicKind::Or, ..) => format!("or.b{bits}"),
-        (AtomicKind::Xor, ..) => format!("xor.b{bits}"),
-    };
-    // Registers of the type that the instruction wants.
-    let (constraint, as_float) = match (float, bits) {
-        (true, 32) => ("f", true),
-        (true, 64) => ("d", true),
-        _ => (words.constraint, false),
-    };
-    let writes = writes(e, &place.coordinates.distribution);
-    for (r, value) in values.iter().enumerate() {
-        let pointer = place.address(e, r);
-        let value = if as_float { *value } else { words.pack(e, &[*value])[0] };
-        let mut inputs = vec![
-            AsmOperand {
-                constraint: "l",
-                value: pointer,
-            },
-            AsmOperand { constraint, value },
-        ];
-        let guard = match both(e, place.predicate(e, r), writes) {
-            None => "",
-            Some(p) => {
-                inputs.push(AsmOperand {
-                    constraint: "b",
-                    value: p,
-                });
-                "@$2 "
-            }
-        };
-        e.inline_ptx(
-            &format!("{guard}red.relaxed.gpu.global.{operation} [$0], $1;"),
-            &[],
-            &[],
-            &inputs,
-            true,
-        );
     }
 }

@@ -27,6 +27,7 @@
 //! past the kernel's shared memory, functions that are no instructions (`math.log`), and ops on laid-out tensors that are not
 //! elementwise. *Numbers* stay what they are: no reassociation, no contraction.
 mod access;
+mod atomics;
 mod bulk;
 mod cluster;
 mod cluster_reduce;
@@ -53,6 +54,7 @@ mod types;
 mod views;
 mod wgmma;
 
+pub use atomics::atomic_bytes;
 use girih_dialects::tile::{TILE, ops::kernel::Entry};
 use girih_ir::mlir_sys::*;
 use girih_ir::{
@@ -112,6 +114,7 @@ impl Pass for ConvertTileToNvvm {
         views::patterns(c);
         fragment::patterns(c);
         global_tile::patterns(c);
+        atomics::patterns(c);
         distributed::patterns(c);
         reduce::patterns(c);
         scan::patterns(c);

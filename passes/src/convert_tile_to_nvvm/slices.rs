@@ -67,25 +67,25 @@ fn joined<'c>(op: Concat<'c, 'c>) -> Option<Vec<(usize, usize)>> {
     found.into_iter().collect()
 }
 
-fn bytes_of(t: Type<'_>) -> u64 {
+pub(super) fn bytes_of(t: Type<'_>) -> u64 {
     element_bits(t).unwrap_or(8) / 8
 }
 
 /// Elements that a tile takes up in memory: places along each axis are bits.
-fn memory_size(shape: &[i64]) -> u64 {
+pub(super) fn memory_size(shape: &[i64]) -> u64 {
     shape.iter().map(|s| s.unsigned_abs().next_power_of_two()).product()
 }
 
 /// Where a tile lies in shared memory: elements from one coordinate to the next along each axis.
-struct Order {
+pub(super) struct Order {
     strides: Vec<u32>,
-    /// The axis whose stride is 1.
-    fast: usize,
+    /// The axis whose stride is 1, if there are axes.
+    fast: Option<usize>,
 }
 
 impl Order {
     /// That in which threads that hold a tile as `d` reach most at once.
-    fn of(d: &Distribution) -> Option<Order> {
+    pub(super) fn of(d: &Distribution) -> Order {
         let mut axes: Vec<usize> = (0..d.shape.len()).rev().collect();
         axes.sort_by_key(|a| std::cmp::Reverse(d.run(*a)));
         let mut strides = vec![1; axes.len()];
@@ -94,8 +94,8 @@ impl Order {
             strides[*axis] = stride;
             stride *= (d.shape[*axis] as u32).next_power_of_two();
         }
-        let fast = *axes.first()?;
-        Some(Order { strides, fast })
+        let fast = axes.first().copied();
+        Order { strides, fast }
     }
     fn place(&self, at: &[u32]) -> u32 {
         at.iter().zip(&self.strides).map(|(c, s)| c * s).sum()
@@ -105,13 +105,14 @@ impl Order {
         let threads = d.threads.iter().map(|image| vec![self.place(image)]).collect();
         (Held::of(e, threads, registers.clone()), registers)
     }
-    /// Neighbours that one access moves, where the tile starts at `start` along the fast axis.
-    fn run(&self, d: &Distribution, start: i64, bytes: u64) -> usize {
-        let aligned = match start {
+    /// Neighbours that one access moves, where the tile starts at `starts`.
+    fn run(&self, d: &Distribution, starts: &[i64], bytes: u64) -> usize {
+        let Some(fast) = self.fast else { return 1 };
+        let aligned = match starts[fast] {
             0 => u64::MAX,
             n => 1 << n.trailing_zeros(),
         };
-        (d.run(self.fast) as u64).min(VECTOR_BYTES / bytes).min(aligned).max(1) as usize
+        (d.run(fast) as u64).min(VECTOR_BYTES / bytes).min(aligned).max(1) as usize
     }
 }
 
@@ -159,9 +160,10 @@ pub fn patterns(c: &mut Conversion<'_>) {
             group(op.op(), ExtractSlice::DEF, operands, "scratch"),
             group(op.op(), ExtractSlice::DEF, operands, "offsets"),
         );
-        let (Some(scratch), Some(order)) = (scratch.first(), Order::of(&whole)) else {
+        let Some(scratch) = scratch.first() else {
             return needs_scratch(op.op());
         };
+        let order = Order::of(&whole);
         let e = Emit::new(rewriter, op.op().location());
         let memory = Memory {
             e: &e,
@@ -196,9 +198,10 @@ pub fn patterns(c: &mut Conversion<'_>) {
             group(op.op(), InsertSlice::DEF, operands, "scratch"),
             group(op.op(), InsertSlice::DEF, operands, "offsets"),
         );
-        let (Some(scratch), Some(order)) = (scratch.first(), Order::of(&part)) else {
+        let Some(scratch) = scratch.first() else {
             return needs_scratch(op.op());
         };
+        let order = Order::of(&part);
         let e = Emit::new(rewriter, op.op().location());
         let memory = Memory {
             e: &e,
@@ -227,9 +230,10 @@ pub fn patterns(c: &mut Conversion<'_>) {
             return Err(rewriter.no_match(op.op(), "no layout"));
         };
         let scratch = group(op.op(), Concat::DEF, operands, "scratch");
-        let (Some(scratch), Some(order)) = (scratch.first(), Order::of(&whole)) else {
+        let Some(scratch) = scratch.first() else {
             return needs_scratch(op.op());
         };
+        let order = Order::of(&whole);
         let e = Emit::new(rewriter, op.op().location());
         let memory = Memory {
             e: &e,
@@ -296,18 +300,20 @@ fn starts<'c>(e: &Emit<'c, '_>, slice: &Slice<'_>, offsets: &[V<'c>]) -> Vec<Pla
 }
 
 /// A tile in shared memory.
-struct Memory<'c, 'e, 'b> {
-    e: &'e Emit<'c, 'b>,
-    base: V<'c>,
-    element: Type<'c>,
-    bytes: u64,
+pub(super) struct Memory<'c, 'e, 'b> {
+    pub(super) e: &'e Emit<'c, 'b>,
+    /// Address of its first element.
+    pub(super) base: V<'c>,
+    pub(super) element: Type<'c>,
+    /// Of an element.
+    pub(super) bytes: u64,
 }
 
 impl<'c> Memory<'c, '_, '_> {
     /// Writes a tile from element `starts` on. Of threads that hold copies, one does.
-    fn write(&self, order: &Order, d: &Distribution, values: &[V<'c>], starts: &[i64]) {
+    pub(super) fn write(&self, order: &Order, d: &Distribution, values: &[V<'c>], starts: &[i64]) {
         let start: i64 = starts.iter().zip(&order.strides).map(|(n, s)| n * i64::from(*s)).sum();
-        let run = order.run(d, starts[order.fast], self.bytes);
+        let run = order.run(d, starts, self.bytes);
         let (held, registers) = order.held(self.e, d);
         once(self.e, d, |e| {
             for together in together(&registers, run) {
@@ -319,10 +325,10 @@ impl<'c> Memory<'c, '_, '_> {
     }
 
     /// What each register has of a tile that lies there as a whole.
-    fn read_all(&self, order: &Order, d: &Distribution) -> Vec<V<'c>> {
+    pub(super) fn read_all(&self, order: &Order, d: &Distribution) -> Vec<V<'c>> {
         let (held, registers) = order.held(self.e, d);
         let pointer = |r| held.pointer(self.e, self.base, r, self.bytes as i64, 0);
-        self.in_runs(&registers, order.run(d, 0, self.bytes), &pointer)
+        self.in_runs(&registers, order.run(d, &vec![0; d.shape.len()], self.bytes), &pointer)
     }
 
     /// Reads `run` neighbours at once; `places` are those of registers.
@@ -371,9 +377,9 @@ impl<'c> Memory<'c, '_, '_> {
             };
             let places: Vec<u32> = d.registers.iter().map(|at| place(at)).collect();
             let start: i64 = starts.iter().zip(&order.strides).map(|(n, s)| n * i64::from(*s)).sum();
-            let run = match slice.steps[order.fast] {
-                1 => order.run(d, starts[order.fast], self.bytes),
-                _ => 1,
+            let run = match order.fast.is_none_or(|fast| slice.steps[fast] == 1) {
+                true => order.run(d, &starts, self.bytes),
+                false => 1,
             };
             let bytes = self.bytes as i64;
             let pointer =

@@ -1,4 +1,5 @@
 //! The dialect's ops, by family.
+pub mod atomic;
 pub mod bulk;
 pub mod cluster;
 pub mod cluster_reduce;

@@ -186,17 +186,15 @@ impl Machine {
             }
             Kind::Atomic { argument, at, kind } => {
                 let at = block.place(p, at);
-                let rows = operands.get(1).map(|r| (in_type(1), &**r));
-                self.store(
-                    p,
-                    *argument,
-                    &at,
-                    rows,
-                    &from.expect("a tile").shape,
-                    &operands[0],
-                    Some(kind),
-                )?;
-                vec![]
+                let others = 1 + usize::from(*kind == "cas");
+                let rows = operands.get(others).map(|r| (in_type(others), &**r));
+                let atomic = Atomic {
+                    kind,
+                    compare: operands.get(1).filter(|_| *kind == "cas").map(|c| c.as_slice()),
+                    is_seen: !op.results.is_empty(),
+                };
+                let shape = &from.expect("a tile").shape;
+                vec![self.store(p, *argument, &at, rows, shape, &operands[0], Some(atomic))?]
             }
             Kind::For { trips, .. } => {
                 let region = &op.regions[0];
@@ -334,46 +332,81 @@ impl Machine {
         rows: Option<(DType, &Vec<u64>)>,
         shape: &[i64],
         from: &[u64],
-        atomic: Option<&str>,
-    ) -> Result<()> {
+        atomic: Option<Atomic<'_>>,
+    ) -> Result<Vec<u64>> {
         let (dtype, size) = (p.arguments[n].dtype, p.arguments[n].dtype.bytes() as usize);
-        for (bits, place) in from.iter().zip(self.places(n, at, rows, shape)?) {
+        let mut met = vec![0; from.len()];
+        for (i, (bits, place)) in from.iter().zip(self.places(n, at, rows, shape)?).enumerate() {
             let Some(place) = place else { continue };
             let how = &mut self.written[n][place];
             let bytes = &mut self.memory[n].bytes_mut()[place..place + size];
             let old = bytes.iter().rev().fold(0, |bits, b| bits << 8 | u64::from(*b));
-            let new = match atomic {
+            let new = match &atomic {
                 None if *how != 0 => return invalid("two stores to one place"),
                 None => *bits,
-                Some(_) if *how == 1 => return invalid("a store and atomic operations"),
-                Some(kind) => combined(kind, dtype, old, *bits)?,
+                Some(_) if *how % 2 == 1 => return invalid("a store and atomic operations"),
+                Some(a) if a.shows_order() && *how != 0 => return invalid("two operations in some order"),
+                Some(a) => a.combined(dtype, old, *bits, i)?,
             };
-            *how = if atomic.is_some() { 2 } else { 1 };
+            *how = match &atomic {
+                None => 1,
+                Some(a) if a.shows_order() => 3,
+                Some(_) => 2,
+            };
+            met[i] = old;
             bytes.copy_from_slice(&new.to_le_bytes()[..size]);
         }
-        Ok(())
+        Ok(met)
     }
 }
 
-fn combined(kind: &str, dtype: DType, old: u64, new: u64) -> Result<u64> {
-    let op = match kind {
-        "add" if dtype.is_float() => "arith.addf",
-        "add" => "arith.addi",
-        "mins" => "arith.minsi",
-        "maxs" => "arith.maxsi",
-        "minu" => "arith.minui",
-        "maxu" => "arith.maxui",
-        "and" => "arith.andi",
-        "or" => "arith.ori",
-        _ => "arith.xori",
-    };
-    if dtype.is_float() {
-        let small = |v: f64| v.fract() == 0.0 && v.abs() <= 256.0;
-        if !small(value(dtype, new)) || value(dtype, old).fract() != 0.0 || exact_integers(dtype) < 1e6 {
-            return invalid("a sum of floats that may be rounded");
-        }
+/// An atomic operation on elements.
+struct Atomic<'p> {
+    kind: &'static str,
+    compare: Option<&'p [u64]>,
+    /// Whether somebody asks for what was there.
+    is_seen: bool,
+}
+
+impl Atomic<'_> {
+    /// Whether it matters which operation on a place comes first.
+    fn shows_order(&self) -> bool {
+        self.is_seen || matches!(self.kind, "exch" | "cas")
     }
-    number::binary(op, dtype, old, new).ok_or_else(|| Invalid("undefined".into()))
+    /// What element `i` makes of what was there.
+    fn combined(&self, dtype: DType, old: u64, new: u64, i: usize) -> Result<u64> {
+        let float = dtype.is_float();
+        let op = match self.kind {
+            "exch" => return Ok(new),
+            "cas" => {
+                return Ok(if self.compare.is_some_and(|c| c[i] == old) {
+                    new
+                } else {
+                    old
+                });
+            }
+            "add" if float => "arith.addf",
+            "add" => "arith.addi",
+            "mul" if float => "arith.mulf",
+            "mul" => "arith.muli",
+            "mins" => "arith.minsi",
+            "maxs" => "arith.maxsi",
+            "minu" => "arith.minui",
+            "maxu" => "arith.maxui",
+            "minimumf" => "arith.minimumf",
+            "maximumf" => "arith.maximumf",
+            "and" => "arith.andi",
+            "or" => "arith.ori",
+            _ => "arith.xori",
+        };
+        if float && matches!(self.kind, "add" | "mul") {
+            let small = |v: f64| v.fract() == 0.0 && v.abs() <= 256.0;
+            if !small(value(dtype, new)) || value(dtype, old).fract() != 0.0 || exact_integers(dtype) < 1e6 {
+                return invalid("a sum of floats that may be rounded");
+            }
+        }
+        number::binary(op, dtype, old, new).ok_or_else(|| Invalid("undefined".into()))
+    }
 }
 
 /// Coordinates of the element with this number in the row-major list.

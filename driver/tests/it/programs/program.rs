@@ -136,7 +136,8 @@ pub enum Kind {
         argument: usize,
         at: Vec<Index>,
     },
-    /// Operands: a tile, and numbers of rows if there is one index less than axes.
+    /// Operands: a tile, what it is compared with if `cas`, and numbers of rows if there is one index less than axes. A result
+    /// is what was there.
     Atomic {
         argument: usize,
         at: Vec<Index>,

@@ -224,16 +224,26 @@ impl Writer<'_> {
             }
             Kind::Atomic { argument, at, kind } => {
                 let (memory, value_type) = (memref_of(*argument), self.tile(op.operands[0]));
-                let rows = op
-                    .operands
-                    .get(1)
-                    .map(|r| format!(" rows %v{r} : {}", self.tile(*r)))
-                    .unwrap_or_default();
+                let mut others = op.operands[1..].iter();
+                let mut clause = |name: &str| {
+                    let id = others.next();
+                    id.map_or(String::new(), |id| format!(" {name} %v{id} : {}", self.tile(*id)))
+                };
+                let compare = if *kind == "cas" {
+                    clause("compare")
+                } else {
+                    String::new()
+                };
+                let rows = clause("rows");
                 let place = self.place(*argument, at);
-                self.line(
-                    &format!("tile.atomic_rmw {kind} {first}, {place}{rows} : {value_type}, {memory}"),
-                    0,
+                let (into, of) = match op.results.is_empty() {
+                    true => (String::new(), String::new()),
+                    false => (format!("{results} = "), format!(" -> {to}")),
+                };
+                let text = format!(
+                    "{into}tile.atomic_rmw {kind} {first}, {place}{compare}{rows} : {value_type}, {memory}{of}"
                 );
+                self.line(&text, 0);
             }
             Kind::Constant(bits) => {
                 let number = literal(dtype(op.results[0]), *bits);

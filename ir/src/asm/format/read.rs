@@ -219,6 +219,12 @@ fn read<'c>(e: &Element, def: &OpDef, p: &OpParser<'c>, s: &mut State<'c>) -> Re
                 _ => false,
             };
             if !present {
+                // What is not spelled is not there.
+                for e in &then[1..] {
+                    if let Element::ResultType(i) = e {
+                        s.result_types[*i] = Some(vec![]);
+                    }
+                }
                 // An absent region is still a region; one that opens the group has been added already.
                 for e in &then[1..] {
                     if let Element::Region(i) = e

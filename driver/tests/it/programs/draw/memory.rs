@@ -166,24 +166,34 @@ impl Draw {
         }
         let passes = passes.unwrap_or(0);
         let (sizes, at) = self.access(&shape, passes, true);
-        let atomic = matches!(tile.dtype, DType::I32 | DType::I64) && self.dice.chance(1, 4)
-            || matches!(tile.dtype, DType::F32 | DType::F64) && self.dice.chance(1, 12);
+        let narrow = [DType::I1, DType::I8, DType::E4m3, DType::E5m2].contains(&tile.dtype);
+        let atomic = !narrow && self.dice.chance(1, 4);
         let by_rows = shape[0] > 1 && passes == 0 && self.dice.chance(1, 5);
         if atomic {
             let kind = match tile.dtype.is_float() {
-                true => "add",
-                false => self
-                    .dice
-                    .pick(&["add", "add", "mins", "maxs", "minu", "maxu", "and", "or", "xor"]),
+                true => self.dice.pick(&["add", "mul", "minimumf", "maximumf", "exch", "cas"]),
+                false => self.dice.pick(&[
+                    "add", "add", "mul", "mins", "maxs", "minu", "maxu", "and", "or", "xor", "exch", "cas",
+                ]),
             };
             let argument = self.argument(tile.dtype, &sizes, Content::Small(9));
             let mut operands = vec![id];
             let mut at = at;
+            if kind == "cas" {
+                let bits = self.bits(tile.dtype);
+                operands.push(self.make(&mut ops, Kind::Constant(bits), &[], tile.dtype, &shape));
+            }
             if by_rows {
                 operands.push(self.rows(&mut ops, shape[0], Content::Rows(sizes[0])));
                 at.remove(0);
             }
-            ops.push(Op::new(Kind::Atomic { argument, at, kind }, &operands, &[]));
+            let met = self.dice.chance(1, 2).then(|| self.tile(tile.dtype, &shape));
+            ops.push(Op::new(Kind::Atomic { argument, at, kind }, &operands, met.as_slice()));
+            if let Some(met) = met {
+                let (sizes, at) = self.access(&shape, passes, true);
+                let argument = self.argument(tile.dtype, &sizes, Content::Poison);
+                ops.push(Op::new(Kind::Store { argument, at }, &[met], &[]));
+            }
         } else if by_rows && self.program.blocks == 1 {
             let rows = self.rows(&mut ops, shape[0], Content::Order(sizes[0].max(shape[0])));
             let argument = self.argument(tile.dtype, &sizes, Content::Poison);

@@ -14,6 +14,7 @@ use super::{
     global_tile::{Place, ROWS_ELSEWHERE, Rows, both, writes},
     group, lower, refuse,
     slices::{Memory, Order, bytes_of, memory_size},
+    sync::meet,
 };
 use girih_core::target::{Feature, Op as Instruction};
 use girih_dialects::{
@@ -66,7 +67,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
             return refuse(op.op(), ROWS_ELSEWHERE);
         };
         if op.sem().releases() {
-            e.barrier(None, None);
+            meet(&e, op.op());
         }
         let atomic = Atomic::new(&e, op, element);
         let (values, compare, writes) = (operands.get(0), named("compare"), writes(&e, &d));
@@ -77,7 +78,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
             old.extend(atomic.element(place.address(&e, r), *value, other, predicate));
         }
         if op.sem().acquires() {
-            e.barrier(None, None);
+            meet(&e, op.op());
         }
         let Some(result) = op.result() else {
             rewriter.erase(op.op());
@@ -99,7 +100,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
                 bytes: bytes_of(result.r#type()),
             };
             memory.write(&order, &d, &old, &vec![0; d.shape.len()]);
-            e.barrier(None, None);
+            meet(&e, op.op());
             old = memory.read_all(&order, &d);
         } else if copies != 0 {
             let speaker = e.mask(e.sreg("tid.x"), (LANES & !copies) as i64);

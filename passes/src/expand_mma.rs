@@ -40,7 +40,7 @@ use girih_dialects::{
             kernel::Kernel,
             memory::{Load, Slab, Store},
             mma::{Mma, Side, Staging},
-            shape::ExtractSlice,
+            slice::ExtractSlice,
             value::{ConvertLayout, Splat},
             wgmma::{Commit, Fence, Wait, Wgmma},
         },
@@ -339,8 +339,11 @@ fn set_operand<'c>(op: OperationRef<'c, 'c>, i: usize, v: V<'c>) {
     unsafe { mlirOperationSetOperand(op.to_raw(), i as isize, v.to_raw()) };
 }
 
-/// Whether a part of a tile is some of its columns, as many as threads have in registers of their own.
+/// Whether a part of a tile is some of its columns side by side, as many as threads have in registers of their own.
 pub(crate) fn are_columns(part: ExtractSlice<'_, '_>) -> bool {
+    if !part.offsets().is_empty() || part.strides().is_some_and(|all| all.iter().any(|s| *s != 1)) {
+        return false;
+    }
     let shape = |v: Value<'_, '_>| v.r#type().shape().unwrap_or_default();
     match (&shape(part.source())[..], &shape(part.result())[..]) {
         ([whole, _], [rows, columns]) => whole == rows && columns % 8 == 0,

@@ -42,7 +42,7 @@ use girih_dialects::{
             kernel::Kernel,
             memory::{Load, Store},
             mma::Mma,
-            shape::ExtractSlice,
+            slice::ExtractSlice,
             value::{ConvertLayout, IsAligned, Splat},
         },
         spaces::is_global,

@@ -34,6 +34,10 @@ impl<'c> Words<'c> {
             elements,
         }
     }
+    /// Whether a register holds several elements.
+    pub(super) fn are_packed(&self) -> bool {
+        self.elements > self.count
+    }
     /// `.v4.b32`.
     fn suffix(&self, bytes: u64) -> String {
         let vector = if self.count > 1 {

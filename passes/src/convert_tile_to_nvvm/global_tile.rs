@@ -327,7 +327,7 @@ fn load_tile<'c>(
     };
     let policy = policy(e, cache, &[]);
     let mut otherwise: Option<Vec<V>> = None;
-    let loaded: Vec<Vec<V>> = (0..place.coordinates.distribution.registers.len())
+    let loaded: Vec<(Vec<V>, bool)> = (0..place.coordinates.distribution.registers.len())
         .step_by(vector)
         .map(|r| {
             let pointer = place.address(e, r);
@@ -335,20 +335,23 @@ fn load_tile<'c>(
                 predicate: place.predicate(e, r),
                 policy,
             };
+            // Several in a register are loaded as registers, so that they can be taken out of them as suits.
+            if how.is_plain() && !words.are_packed() {
+                return (e.load_many(pointer, vector, element, bytes), false);
+            }
             if how.is_plain() {
-                // A single byte has no register of its own.
-                let word = e.int(words.bits.min(bytes as u32 * 8));
-                return e.load_many(pointer, words.count, word, bytes);
+                return (e.load_many(pointer, words.count, e.int(words.bits), bytes), true);
             }
             if how.predicate.is_none() {
-                return load(e, &words, bytes, pointer, how, &[]);
+                return (load(e, &words, bytes, pointer, how, &[]), true);
             }
             let otherwise = otherwise.get_or_insert_with(|| words.pack(e, &vec![pad; vector]));
-            load(e, &words, bytes, pointer, how, otherwise)
+            (load(e, &words, bytes, pointer, how, otherwise), true)
         })
         .collect();
     // Unpacked only now, so that every load is under way before the first is waited for.
-    loaded.into_iter().flat_map(|w| words.unpack(e, &w)).collect()
+    let unpack = |(w, in_words): (Vec<V<'c>>, bool)| if in_words { words.unpack(e, &w) } else { w };
+    loaded.into_iter().flat_map(unpack).collect()
 }
 
 /// Whether this thread writes: of threads that hold copies one does. `None`: always.

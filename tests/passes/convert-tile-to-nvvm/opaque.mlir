@@ -4,8 +4,12 @@
 
 // CHECK-LABEL: llvm.func @twice
 // CHECK-COUNT-2: arith.extf %{{.*}} : bf16 to f32
-// CHECK: llvm.inline_asm has_side_effects "", "=r,0" %{{.*}} : (i32) -> i32
-// CHECK-COUNT-2: arith.extf %{{.*}} : bf16 to f32
+// CHECK: %[[PAIR:.*]] = llvm.inline_asm has_side_effects "", "=r,0" %{{.*}} : (i32) -> i32
+// A bf16 is the upper half of its f32.
+// CHECK: %[[LOW:.*]] = arith.shli %[[PAIR]], %c16_i32 : i32
+// CHECK: llvm.bitcast %[[LOW]] : i32 to f32
+// CHECK: %[[HIGH:.*]] = arith.andi %[[PAIR]], %c-65536_i32 : i32
+// CHECK: llvm.bitcast %[[HIGH]] : i32 to f32
 // CHECK-NOT: arith.extf
 // CHECK-COUNT-2: llvm.inline_asm has_side_effects "", "=l,0" %{{.*}} : (i64) -> i64
 // CHECK-NOT: llvm.inline_asm

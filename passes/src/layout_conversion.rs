@@ -1,10 +1,11 @@
 //! How a tile goes from one layout to another, and where its elements lie on the way through shared memory.
 //!
 //! The place in shared memory is chosen among row-major orders with an exclusive or on top, which the layout algebra counts
-//! bank conflicts of exactly: fewest wavefronts for the store and the load together, then fewest accesses. Where conflicts are
-//! left, it is the order that the algebra makes for the two ([`layout::exchange`]), if that takes fewer.
+//! bank conflicts of exactly: fewest wavefronts for the store and the load together, then fewest accesses. Loads may be
+//! `ldmatrix`, which moves four registers at once where ordinary loads would move one. Where conflicts are left, it is the order that the algebra makes for the two ([`layout::exchange`]), if that takes fewer.
 use girih_core::layout::{
-    self, BankCount, Dim, LayoutError, LinearLayout, Movement, cute_swizzle, shared_bank_count, shared_load_count,
+    self, BankCount, Dim, LayoutError, LinearLayout, MatrixLoad, Movement, cute_swizzle, matrix_load,
+    shared_bank_count, shared_load_count,
 };
 use girih_dialects::tile::{distribution::Distribution, layouts::layout_of, ops::value::ConvertLayout};
 use girih_ir::prelude::*;
@@ -27,7 +28,7 @@ pub enum Plan {
         lanes: Vec<u32>,
     },
     /// Through shared memory.
-    Shared(Trip),
+    Shared(Box<Trip>),
 }
 
 /// A way through shared memory.
@@ -39,6 +40,8 @@ pub struct Trip {
     pub store: BankCount,
     /// Cost of the load.
     pub load: BankCount,
+    /// The load, where it is `ldmatrix`.
+    pub matrix: Option<MatrixLoad>,
     /// Bytes of shared memory.
     pub bytes: u64,
     /// Whether every warp reads what it wrote itself, in as many bytes as the others, in their order.
@@ -56,10 +59,13 @@ impl Trip {
         let store = shared_bank_count(&from.linear, &offsets, element_bytes, None)?;
         let load = shared_load_count(&to.linear, &offsets, element_bytes, None)?;
         let bits: u32 = from.shape.iter().map(|s| s.ilog2()).sum();
+        let cost = |c: &BankCount| (c.wavefronts, c.accesses);
+        let matrix = matrix_load(&to.linear, &offsets, element_bytes).filter(|m| cost(&m.count) < cost(&load));
         Ok(Trip {
             offsets,
             store,
-            load,
+            load: matrix.as_ref().map_or(load, |m| m.count),
+            matrix,
             bytes: element_bytes << bits,
             within_warps: false,
         })
@@ -122,10 +128,10 @@ pub fn plan(from: &Distribution, to: &Distribution, element_bytes: u64) -> Resul
                 .flatten();
             // To wait for the block costs more than some conflicts, but not than any.
             let own = own.filter(|t| t.excess() <= t.store.ideal + t.load.ideal);
-            Plan::Shared(match own {
+            Plan::Shared(Box::new(match own {
                 Some(own) => own,
                 None => trip(from, to, element_bytes, false)?.ok_or(LayoutError::Incomplete)?,
-            })
+            }))
         }
     })
 }
@@ -284,7 +290,7 @@ mod tests {
         let divided = girih_core::layout::MmaTile::choose(32, 1, 4, true);
         let divided = divided.accumulator(32, 1).expect("powers of two");
         let linear =
-            girih_core::layout::mma_operand(&divided, girih_core::layout::Factor::A, 1, 16).expect("an accumulator");
+            girih_core::layout::mma_operand(&divided, girih_core::layout::Factor::A, 1, 2).expect("an accumulator");
         let divided = Distribution::of_linear(&linear, &[32, 1]).expect("a tile");
         assert!(matches!(plan(&all, &divided, 2), Ok(Plan::Lanes { .. })));
         assert!(arrives(&all, &divided) && arrives(&divided, &all));

@@ -1,15 +1,22 @@
 //! How long shared buffers live, and which of them must not share bytes.
 //!
 //! A buffer lives from its first use to its last; where these lie in a loop, through the whole outermost loop, since one pass
-//! may read what another left. Scratch lives in its ops alone. A buffer lives for the whole kernel where its uses are not all
-//! known: it holds mbarriers, its address goes elsewhere, asynchronous copies or products use it, nothing does, or roles use it
+//! may read what another left. Scratch lives in its ops alone. What `tile.cp_async` writes lives on to the wait for all such
+//! copies that comes after it. A buffer lives for the whole kernel where its uses are not all known: it holds mbarriers, its
+//! address goes elsewhere, other asynchronous copies or products use it, nothing does, or roles use it
 //! other than one that keeps a barrier for its threads.
 //!
 //! Two buffers may share bytes if they never live at once, and if a barrier of the block lies on every path from a use of the
 //! one to a use of the other.
 use crate::shared_uses::{InRole, Uses, Walk, Way, in_role, line};
-use girih_dialects::tile::{ops::kernel::Kernel, verify::role_of};
-use girih_ir::prelude::*;
+use girih_dialects::tile::{
+    ops::{
+        cp_async::{WaitAll, WaitGroup},
+        kernel::Kernel,
+    },
+    verify::role_of,
+};
+use girih_ir::{ext::BlockExt, prelude::*};
 use std::{collections::BTreeMap, fmt};
 
 /// When a buffer is in use.
@@ -125,6 +132,14 @@ impl<'c> Order<'c> {
         roles.dedup();
         let barrier = |op: &OperationRef<'c, 'c>| role_of(*op).is_none_or(|role| role.barrier.is_some());
         let in_roles = roles.len() > 1 || !ops.iter().all(barrier);
+        // Where the last of the waits for copies into it stands.
+        let copies = uses
+            .all
+            .iter()
+            .filter(|u| u.buffer == buffer && u.in_flight && u.way == Way::Plain);
+        let waits = copies
+            .map(|u| self.wait_after(u.op))
+            .try_fold(0, |last, wait| Some(last.max(wait?)));
         let why = if b.is_mbarrier {
             "it holds mbarriers".to_owned()
         } else if let Some(op) = b.lost {
@@ -133,7 +148,7 @@ impl<'c> Order<'c> {
                 op.full_name(),
                 line(op)
             )
-        } else if b.is_in_flight {
+        } else if b.is_async || b.is_in_flight && waits.is_none() {
             "asynchronous copies or products use it".to_owned()
         } else if in_roles {
             "roles use it".to_owned()
@@ -150,11 +165,26 @@ impl<'c> Order<'c> {
                 .all(|u| u.way == Way::Collective);
             let spans = match is_scratch {
                 true => ops.iter().map(|op| self.span(*op)).collect(),
-                false => vec![self.stretch(&ops)],
+                false => {
+                    let (from, to) = self.stretch(&ops);
+                    vec![(from, to.max(waits.unwrap_or(0)))]
+                }
             };
             return (Life::Between(first, last), spans);
         };
         (Life::Always(why), vec![(0, usize::MAX)])
+    }
+
+    /// The number of the first op after `op`, in a block around it, that waits for all copies of the thread.
+    fn wait_after(&self, op: OperationRef<'c, 'c>) -> Option<usize> {
+        let waits = |op: &OperationRef<'c, 'c>| {
+            op.is::<WaitAll>() || op.cast::<WaitGroup>().is_some_and(|wait| wait.pending() == 0)
+        };
+        self.path(op).into_iter().rev().find_map(|inner| {
+            let ops = inner.block()?.op_list();
+            let wait = ops.into_iter().skip_while(|other| *other != inner).find(waits)?;
+            Some(self.number(wait))
+        })
     }
 
     /// From the first to the last of ops that share what they read and write.

@@ -65,6 +65,8 @@ pub struct Use<'c> {
     pub writes: bool,
     /// How.
     pub way: Way,
+    /// Whether it may go on after the op.
+    pub in_flight: bool,
 }
 
 impl<'c> Use<'c> {
@@ -221,7 +223,8 @@ impl<'c> Uses<'c> {
                     continue;
                 }
                 self.buffers[buffer].is_async |= way == Way::Async;
-                self.buffers[buffer].is_in_flight |= way == Way::Async || marked(IN_FLIGHT);
+                let in_flight = way == Way::Async || marked(IN_FLIGHT);
+                self.buffers[buffer].is_in_flight |= in_flight;
                 self.all.push(Use {
                     op,
                     memory,
@@ -229,6 +232,7 @@ impl<'c> Uses<'c> {
                     reads,
                     writes,
                     way,
+                    in_flight,
                 });
             }
         }

@@ -396,7 +396,15 @@ impl<'c> Piece<'c, '_> {
         let piece = match self.of.width == self.of.columns {
             true => v,
             false => e
-                .insert(ExtractSlice::build(e.loc(), t, v, &[], None, vec![0, self.column], None))
+                .insert(ExtractSlice::build(
+                    e.loc(),
+                    t,
+                    v,
+                    &[],
+                    None,
+                    vec![0, self.column],
+                    None,
+                ))
                 .result0(),
         };
         self.known.push((v, piece));

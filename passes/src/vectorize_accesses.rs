@@ -253,7 +253,9 @@ fn split<'c>(
     let ops = body.op_list();
     let Some((end, ops)) = ops.split_last() else { return };
     let is_role = body.parent_operation().is_some_and(|op| !op.is::<Kernel>());
-    let of_view = asked.iter().any(|(memory, ..)| memories[*memory].defining_op().is_some());
+    let of_view = asked
+        .iter()
+        .any(|(memory, ..)| memories[*memory].defining_op().is_some());
     let common = match is_role || of_view || ops.iter().any(|op| op.is::<Alloc>()) {
         true => first_access(ops, found),
         false => 0,

@@ -73,3 +73,58 @@ tile.kernel @chain(%Q: !m, %K: !m, %V: !m, %O: !o) threads(128) launch {
   }
   tile.store %out, %O[%c0, %c0] : tensor<64x32xf32>, !o
 }
+
+// -----
+
+// Bytes go where the product needs the numbers in them, before they are taken apart; what is staged has that layout from the
+// start.
+// CHECK-LABEL: tile.kernel @nibbles
+// CHECK: %[[BYTES:.*]] = tile.load {{.*}} -> tensor<16x32xi8, #tile.blocked
+// CHECK: %[[S:.*]] = tile.load_staged {{.*}} -> tensor<32x8xi8, #tile.linear<register = {{\[\[}}1, 0], [2, 0], [16, 0]], lane = {{\[\[}}4, 0], [8, 0], [0, 1], [0, 2], [0, 4]], warp = []>>
+// CHECK: %[[B:.*]] = tile.bitcast %[[S]] : {{.*}} -> tensor<64x8xi4, #tile.linear<register = {{\[\[}}1, 0], [2, 0], [4, 0], [32, 0]], lane = {{\[\[}}8, 0], [16, 0], [0, 1], [0, 2], [0, 4]], warp = []>>
+// CHECK: %[[MOVED:.*]] = tile.convert_layout %[[BYTES]] : {{.*}} -> tensor<16x32xi8, #tile.linear<register = {{\[\[}}0, 1], [0, 2], [8, 0], [0, 16]], lane = {{\[\[}}0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], warp = []>>
+// CHECK: %[[A:.*]] = tile.bitcast %[[MOVED]] : {{.*}} -> tensor<16x64xi4, #tile.linear<register = {{\[\[}}0, 1], [0, 2], [0, 4], [8, 0], [0, 32]], lane = {{\[\[}}0, 8], [0, 16], [1, 0], [2, 0], [4, 0]], warp = []>>
+// CHECK-NOT: tile.convert_layout
+// CHECK: tile.mma %[[A]], %[[B]]
+!m = memref<?x?xi8, strided<[?, 1]>, #tile.global>
+!o = memref<?x?xi32, strided<[?, 1]>, #tile.global>
+!slot = memref<1x1x8x32xi8, #tile.shared<swizzle = 32>>
+tile.kernel @nibbles(%A: !m, %C: !o) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %slot = tile.alloc : !slot
+  %zero = arith.constant dense<0> : tensor<16x8xi32>
+  %bytes = tile.load %A[%c0, %c0] : !m -> tensor<16x32xi8>
+  %a = tile.bitcast %bytes : tensor<16x32xi8> -> tensor<16x64xi4>
+  %staged = tile.load_staged %slot side b major k : !slot -> tensor<32x8xi8>
+  %b = tile.bitcast %staged : tensor<32x8xi8> -> tensor<64x8xi4>
+  %c = tile.mma %a, %b, %zero : tensor<16x64xi4>, tensor<64x8xi4>, tensor<16x8xi32>
+  tile.store %c, %C[%c0, %c0] : tensor<16x8xi32>, !o
+}
+
+// -----
+
+// Of tf32 along K on both sides ldmatrix gives a thread one number of K at a time.
+// CHECK-LABEL: tile.kernel @tf32
+// CHECK: tile.load_staged {{.*}} -> tensor<16x8xf32, #tile.linear<register = {{\[\[}}8, 0], [0, 4]], lane = {{\[\[}}0, 1], [0, 2], [1, 0], [2, 0], [4, 0]], warp = []>>
+// CHECK: tile.load_staged {{.*}} -> tensor<8x8xf32, #tile.linear<register = {{\[\[}}4, 0]], lane = {{\[\[}}1, 0], [2, 0], [0, 1], [0, 2], [0, 4]], warp = []>>
+// CHECK-NOT: tile.convert_layout
+// CHECK: tile.mma
+!o = memref<?x?xf32, strided<[?, 1]>, #tile.global>
+!slot_a = memref<1x1x16x8xf32, #tile.shared<swizzle = 32>>
+!slot_b = memref<1x1x8x8xf32, #tile.shared<swizzle = 32>>
+tile.kernel @tf32(%C: !o) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %slot_a = tile.alloc : !slot_a
+  %slot_b = tile.alloc : !slot_b
+  %zero = arith.constant dense<0.0> : tensor<16x8xf32>
+  %a = tile.load_staged %slot_a side a major k : !slot_a -> tensor<16x8xf32>
+  %b = tile.load_staged %slot_b side b major k : !slot_b -> tensor<8x8xf32>
+  %c = tile.mma %a, %b, %zero : tensor<16x8xf32>, tensor<8x8xf32>, tensor<16x8xf32>
+  %c0 = arith.constant 0 : index
+  tile.store %c, %C[%c0, %c0] : tensor<16x8xf32>, !o
+}

@@ -225,3 +225,88 @@ tile.kernel @no_loop(%B: !rows) threads(128) launch {
   %b = tile.stage %B[%c0, %c0] side b major mn by threads : !rows -> !panels
 }
 }
+
+// -----
+
+// All threads copy in groups: two passes ahead before the loop, then one in each pass, into the slot that the last one left.
+// CHECK-LABEL: tile.kernel @groups
+// CHECK-NOT: tile.mbarrier
+// CHECK: %[[RING:.*]] = tile.alloc ordered : memref<3x1x1x64x32xf16, #tile.shared<swizzle = 64>>
+// CHECK: tile.barrier
+// CHECK: scf.for %[[S:.*]] = %c0{{.*}} to %c2{{.*}} step %c1
+// CHECK: %[[OFF:.*]] = arith.muli %[[S]], %c32
+// CHECK: %[[J:.*]] = arith.addi %c0{{.*}}, %[[OFF]]
+// CHECK: %[[THERE:.*]] = arith.cmpi slt, %[[J]], %[[K:.*]] : index
+// CHECK: scf.if %[[THERE]] {
+// CHECK: tile.slab %[[RING]][%[[S]]
+// CHECK: tile.cp_async %A[%{{.*}}, %{{.*}}], %{{.*}}, 16 src_size
+// CHECK: }
+// CHECK: tile.cp_async.commit_group
+// CHECK: scf.for %[[AT:.*]] = %c0{{.*}} to %[[K]]
+// CHECK: tile.cp_async.wait_group 1
+// CHECK-NEXT: tile.barrier
+// CHECK: %[[LATER:.*]] = arith.addi %[[AT]]
+// CHECK: %[[MORE:.*]] = arith.cmpi slt, %[[LATER]], %[[K]] : index
+// CHECK: scf.if %[[MORE]] {
+// CHECK: tile.thread_id fresh
+// CHECK: tile.cp_async %A
+// CHECK: tile.cp_async.commit_group
+// CHECK: %[[SLOT:.*]] = arith.remui
+// CHECK: %[[SLAB:.*]] = tile.slab %[[RING]][%[[SLOT]]]
+// CHECK: tile.load_staged %[[SLAB]] side a major k
+// CHECK: tile.cp_async.wait_group 0
+// CHECK-NEXT: tile.barrier
+// CHECK: tile.store
+!rows = memref<?x?xf16, strided<[?, 1]>, #tile.global>
+!out = memref<?x?xf32, strided<[?, 1]>, #tile.global>
+tile.kernel @groups(%A: !rows, %C: !out) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %K = memref.dim %A, %c1 : !rows
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  %b = arith.constant dense<1.0> : tensor<32x8xf16>
+  %sum = scf.for %k = %c0 to %K step %c32 iter_args(%acc = %zero) -> (tensor<64x8xf32>) {
+    %s = tile.stage %A[%c0, %k] side a major k by cp_async : !rows -> memref<1x1x64x32xf16, #tile.shared<swizzle = 64>>
+    %a = tile.load_staged %s side a major k : memref<1x1x64x32xf16, #tile.shared<swizzle = 64>> -> tensor<64x32xf16>
+    %n = tile.mma %a, %b, %acc : tensor<64x32xf16>, tensor<32x8xf16>, tensor<64x8xf32>
+    scf.yield %n : tensor<64x8xf32>
+  }
+  tile.store %sum, %C[%c0, %c0] : tensor<64x8xf32>, !out
+}
+
+// -----
+
+// Where rows may not be multiples of 16 bytes, narrower chunks stand beside, then registers.
+// CHECK-LABEL: tile.kernel @narrower
+// CHECK: scf.if %[[FITS:.*]] {
+// CHECK: tile.cp_async %A{{.*}}, 16 src_size
+// CHECK: } else {
+// CHECK: tile.is_aligned %A axis 1 by 4
+// CHECK: tile.cp_async %A{{.*}}, 8 src_size
+// CHECK: tile.cp_async %A{{.*}}, 4 src_size
+// CHECK: vector.store
+!rows = memref<?x?xf16, strided<[?, 1]>, #tile.global>
+!out = memref<?x?xf32, strided<[?, 1]>, #tile.global>
+tile.kernel @narrower(%A: !rows, %C: !out) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %K = memref.dim %A, %c1 : !rows
+  %zero = arith.constant dense<0.0> : tensor<16x8xf32>
+  %b = arith.constant dense<1.0> : tensor<16x8xf16>
+  %fits = tile.is_aligned %A axis 1 by 8 : !rows
+  %sum = scf.for %k = %c0 to %K step %c16 iter_args(%acc = %zero) -> (tensor<16x8xf32>) {
+    %s = tile.stage %A[%c0, %k] side a major k by cp_async where %fits : !rows -> memref<1x1x16x16xf16, #tile.shared<swizzle = 32>>
+    %a = tile.load_staged %s side a major k : memref<1x1x16x16xf16, #tile.shared<swizzle = 32>> -> tensor<16x16xf16>
+    %n = tile.mma %a, %b, %acc : tensor<16x16xf16>, tensor<16x8xf16>, tensor<16x8xf32>
+    scf.yield %n : tensor<16x8xf32>
+  }
+  tile.store %sum, %C[%c0, %c0] : tensor<16x8xf32>, !out
+}

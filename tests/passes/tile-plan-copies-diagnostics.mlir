@@ -292,7 +292,7 @@ tile.kernel @doubles(%A: !rows, %B: !columns) threads(128) launch {
   %zero = arith.constant dense<0.0> : tensor<64x8xf64>
   %a = tile.load %A[%c0, %c0] : !rows -> tensor<64x16xf64>
   %b = tile.load %B[%c0, %c0] : !columns -> tensor<16x8xf64>
-  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: wgmma has no f64}}
+  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: tile.wgmma has no f64}}
   %c = tile.mma %a, %b, %zero : tensor<64x16xf64>, tensor<16x8xf64>, tensor<64x8xf64>
 }
 

@@ -198,3 +198,73 @@ tile.kernel @staged(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>, %B: mem
   tile.store %sum, %C[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
 }
 }
+
+// -----
+
+// A target without wgmma: all threads copy ahead, and products take tiles that come back from shared memory. In the second loop
+// each operand asks for itself.
+// CHECK-LABEL: tile.kernel @warps
+// CHECK: %[[A:.*]] = tile.is_aligned %A axis 1 by 8 :
+// CHECK: %[[B:.*]] = tile.is_aligned %B axis 1 by 8 :
+// CHECK: %[[BOTH:.*]] = arith.andi %[[A]], %[[B]] : i1
+// CHECK: scf.if %[[BOTH]] -> (tensor<64x128xf32>) {
+// CHECK: scf.for
+// CHECK: %[[SA:.*]] = tile.stage %A[%{{.*}}, %{{.*}}] side a major k by cp_async : {{.*}} -> memref<1x1x64x32xf16, #tile.shared<swizzle = 64>>
+// CHECK: %[[TA:.*]] = tile.load_staged %[[SA]] side a major k : {{.*}} -> tensor<64x32xf16>
+// CHECK: %[[SB:.*]] = tile.stage %B[%{{.*}}, %{{.*}}] side b major mn by cp_async : {{.*}} -> memref<1x2x32x64xf16, #tile.shared<swizzle = 128>>
+// CHECK: %[[TB:.*]] = tile.load_staged %[[SB]] side b major mn : {{.*}} -> tensor<32x128xf16>
+// CHECK: tile.mma %[[TA]], %[[TB]], %{{.*}} : tensor<64x32xf16>, tensor<32x128xf16>, tensor<64x128xf32>
+// CHECK: } else {
+// CHECK: tile.stage %A{{.*}} by cp_async where %[[A]] :
+// CHECK: tile.stage %B{{.*}} by cp_async where %[[B]] :
+// CHECK-NOT: tile.load %
+!rows = memref<?x?xf16, strided<[?, 1]>, #tile.global>
+module attributes {tile.target = "sm_80"} {
+tile.kernel @warps(%A: !rows, %B: !rows, %C: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c1 = arith.constant 1 : index
+  %K = memref.dim %A, %c1 : !rows
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %sum = scf.for %k = %c0 to %K step %c32 iter_args(%acc = %zero) -> (tensor<64x128xf32>) {
+    %a = tile.load %A[%c0, %k] : !rows -> tensor<64x32xf16>
+    %b = tile.load %B[%k, %c0] : !rows -> tensor<32x128xf16>
+    %next = tile.mma %a, %b, %acc : tensor<64x32xf16>, tensor<32x128xf16>, tensor<64x128xf32>
+    scf.yield %next : tensor<64x128xf32>
+  }
+  tile.store %sum, %C[%c0, %c0] : tensor<64x128xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
+}
+}
+
+// -----
+
+// What attributes say is not asked; bytes that are seen as narrower numbers are staged as bytes.
+// CHECK-LABEL: tile.kernel @nibbles
+// CHECK-NOT: scf.if
+// CHECK: %[[S:.*]] = tile.stage %A[%{{.*}}, %{{.*}}] side a major k by cp_async : {{.*}} -> memref<1x1x16x64xi8, #tile.shared<swizzle = 64>>
+// CHECK: %[[BYTES:.*]] = tile.load_staged %[[S]] side a major k : {{.*}} -> tensor<16x64xi8>
+// CHECK: tile.bitcast %[[BYTES]] : tensor<16x64xi8> -> tensor<16x128xi4>
+!rows = memref<?x?xi8, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xi8, strided<[1, ?]>, #tile.global>
+tile.kernel @nibbles(%A: !rows {tile.aligned = 16, tile.divisible = [1, 16]}, %B: !columns {tile.aligned = 16, tile.divisible = [16, 1]}, %C: memref<?x?xi32, strided<[?, 1]>, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c1 = arith.constant 1 : index
+  %K = memref.dim %A, %c1 : !rows
+  %zero = arith.constant dense<0> : tensor<16x8xi32>
+  %sum = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<16x8xi32>) {
+    %a = tile.load %A[%c0, %k] : !rows -> tensor<16x64xi8>
+    %b = tile.load %B[%k, %c0] : !columns -> tensor<64x8xi8>
+    %x = tile.bitcast %a : tensor<16x64xi8> -> tensor<16x128xi4>
+    %y = tile.bitcast %b : tensor<64x8xi8> -> tensor<128x8xi4>
+    %next = tile.mma %x, %y, %acc : tensor<16x128xi4>, tensor<128x8xi4>, tensor<16x8xi32>
+    scf.yield %next : tensor<16x8xi32>
+  }
+  tile.store %sum, %C[%c0, %c0] : tensor<16x8xi32>, memref<?x?xi32, strided<[?, 1]>, #tile.global>
+}

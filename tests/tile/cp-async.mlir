@@ -18,3 +18,12 @@ func.func private @copies(%A: memref<?x?xf16, strided<[?, 1]>, #tile.global>, %i
   %t = tile.thread_id fresh
   return
 }
+
+// CHECK-LABEL: func.func private @groups
+func.func private @groups() {
+  // CHECK: tile.cp_async.commit_group
+  tile.cp_async.commit_group
+  // CHECK: tile.cp_async.wait_group 2
+  tile.cp_async.wait_group 2
+  return
+}

@@ -128,3 +128,11 @@ func.func private @base(%A: !rows, %m: memref<8x64xf16, #tile.shared>, %r: index
   tile.cp_async %A[%r, %r], %m[%r, %r], 16 : !rows, memref<8x64xf16, #tile.shared>
   return
 }
+
+// -----
+
+func.func private @groups() {
+  // expected-error @+1 {{leaves 8 groups in flight; write 0 to 7}}
+  tile.cp_async.wait_group 8
+  return
+}

@@ -18,7 +18,7 @@ func.func private @outer(%a: tensor<128x32xbf16>, %b: tensor<32x16xbf16>, %c: te
 // -----
 
 func.func private @numbers(%a: tensor<64x32xbf16>, %b: tensor<32x8xf16>, %c: tensor<64x8xf32>) {
-  // expected-error @+1 {{multiplies bf16 by f16 into f32; tensor cores multiply f16 into f32 or f16, bf16 and f32 into f32, 8-bit floats into f32 or f16, i8 into i32, f64 into f64}}
+  // expected-error @+1 {{multiplies bf16 by f16 into f32; tensor cores multiply f16 into f32 or f16, bf16 and f32 into f32, 8-bit floats into f32 or f16, i8, i4 and i1 into i32, f64 into f64}}
   %d = tile.mma %a, %b, %c : tensor<64x32xbf16>, tensor<32x8xf16>, tensor<64x8xf32>
   return
 }
@@ -95,7 +95,7 @@ func.func private @end() {
 // -----
 
 func.func private @where(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>, %i: index, %fits: i1) {
-  // expected-error @+1 {{is by threads, which can always copy; write `by tma where` a truth value, or no truth value}}
+  // expected-error @+1 {{is by threads, which can always copy; write `by tma where` or `by cp_async where` a truth value, or no truth value}}
   %a = tile.stage %A[%i, %i] side a major k by threads where %fits : memref<?x?xbf16, strided<[?, 1]>, #tile.global> -> memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>
   return
 }
@@ -142,7 +142,7 @@ tile.kernel @warps() threads(64) launch {
 // -----
 
 func.func private @signs(%a: tensor<64x32xbf16>, %b: tensor<32x8xbf16>, %c: tensor<64x8xf32>) {
-  // expected-error @+1 {{says unsigned_b, but operand b holds bf16; only i8 has two readings}}
+  // expected-error @+1 {{says unsigned_b, but operand b holds bf16; only i8 and i4 have two readings}}
   %d = tile.mma %a, %b, %c {unsigned_b} : tensor<64x32xbf16>, tensor<32x8xbf16>, tensor<64x8xf32>
   return
 }
@@ -151,7 +151,56 @@ func.func private @signs(%a: tensor<64x32xbf16>, %b: tensor<32x8xbf16>, %c: tens
 
 func.func private @doubles(%b: tensor<16x8xf64>, %c: tensor<64x8xf64>) {
   %a = tile.alloc : memref<1x1x64x16xf64, #tile.shared<swizzle = 128>>
-  // expected-error @+1 {{multiplies f64 from shared memory, but wgmma has no f64; multiply tiles}}
+  // expected-error @+1 {{multiplies f64 from shared memory, where only wgmma reads, which has no f64; multiply tiles}}
   %d = tile.mma %a, %b, %c : memref<1x1x64x16xf64, #tile.shared<swizzle = 128>>, tensor<16x8xf64>, tensor<64x8xf64>
+  return
+}
+
+// -----
+
+func.func private @bits(%a: tensor<16x256xi1>, %b: tensor<256x8xi1>, %c: tensor<16x8xi32>) {
+  // expected-error @+1 {{multiplies i1, but does not say what stands for the product of two bits; write popc xor or popc and}}
+  %d = tile.mma %a, %b, %c : tensor<16x256xi1>, tensor<256x8xi1>, tensor<16x8xi32>
+  return
+}
+
+// -----
+
+func.func private @no_bits(%a: tensor<16x64xi4>, %b: tensor<64x8xi4>, %c: tensor<16x8xi32>) {
+  // expected-error @+1 {{says popc, but multiplies i4 by i4; only i1 has a choice}}
+  %d = tile.mma %a, %b, %c popc and : tensor<16x64xi4>, tensor<64x8xi4>, tensor<16x8xi32>
+  return
+}
+
+// -----
+
+func.func private @mixed(%a: tensor<16x64xi4>, %b: tensor<64x8xi8>, %c: tensor<16x8xi32>) {
+  // expected-error @+1 {{multiplies i4 by i8 into i32; tensor cores multiply}}
+  %d = tile.mma %a, %b, %c : tensor<16x64xi4>, tensor<64x8xi8>, tensor<16x8xi32>
+  return
+}
+
+// -----
+
+func.func private @staged_nibbles(%b: tensor<64x8xi4>, %c: tensor<64x8xi32>) {
+  %a = tile.alloc : memref<1x1x64x64xi4, #tile.shared<swizzle = 64>>
+  // expected-error @+1 {{multiplies i4 from shared memory, where only wgmma reads, which has no i4; multiply tiles}}
+  %d = tile.mma %a, %b, %c : memref<1x1x64x64xi4, #tile.shared<swizzle = 64>>, tensor<64x8xi4>, tensor<64x8xi32>
+  return
+}
+
+// -----
+
+func.func private @halves(%a: memref<2x1x64x64xbf16, #tile.shared<swizzle = 128>>) {
+  // expected-error @+1 {{loads memref<2x1x64x64xbf16, #tile.shared<swizzle = 128>>, expected 1 x panels x rows x span elements}}
+  %t = tile.load_staged %a side a major k : memref<2x1x64x64xbf16, #tile.shared<swizzle = 128>> -> tensor<128x64xbf16>
+  return
+}
+
+// -----
+
+func.func private @other_sizes(%a: memref<1x2x64x64xbf16, #tile.shared<swizzle = 128>>) {
+  // expected-error @+1 {{makes tensor<64x128xbf16> of memref<1x2x64x64xbf16, #tile.shared<swizzle = 128>>; the result has sizes [128, 64] and the same elements}}
+  %t = tile.load_staged %a side b major k : memref<1x2x64x64xbf16, #tile.shared<swizzle = 128>> -> tensor<64x128xbf16>
   return
 }

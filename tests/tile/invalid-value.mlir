@@ -147,3 +147,35 @@ func.func private @opaque(%x: tensor<8xf32>) {
   %y = tile.opaque %x : tensor<8xf32> -> tensor<4xf32>
   return
 }
+
+// -----
+
+func.func private @same_width(%x: tensor<8x8xf32>) {
+  // expected-error @+1 {{makes tensor<8x8xi32> of tensor<8x8xf32>, whose numbers are of one width; write arith.bitcast}}
+  %y = tile.bitcast %x : tensor<8x8xf32> -> tensor<8x8xi32>
+  return
+}
+
+// -----
+
+func.func private @two_axes(%x: tensor<8x8xi8>) {
+  // expected-error @+1 {{makes tensor<16x4xi4> of tensor<8x8xi8>; one axis has another size, with as many bits in all: 8 bits become numbers of 4}}
+  %y = tile.bitcast %x : tensor<8x8xi8> -> tensor<16x4xi4>
+  return
+}
+
+// -----
+
+func.func private @six_bits(%x: tensor<8x8xi8>) {
+  // expected-error @+1 {{makes tensor<8x8xi6> of tensor<8x8xi8>; both hold numbers of a power of two of bits}}
+  %y = tile.bitcast %x : tensor<8x8xi8> -> tensor<8x8xi6>
+  return
+}
+
+// -----
+
+func.func private @nibbles(%m: memref<?x?xi4, strided<[?, 1]>, #tile.global>, %i: index) {
+  // expected-error @+1 {{moves tensor<8x8xi4>, but memory has no numbers of 4 bits; move bytes, a tile of i8, and make i4 of them with tile.bitcast}}
+  %y = tile.load %m[%i, %i] : memref<?x?xi4, strided<[?, 1]>, #tile.global> -> tensor<8x8xi4>
+  return
+}

@@ -39,6 +39,12 @@ func.func private @values(%x: f32) {
   %turned = tile.transpose %columns order [1, 0] : tensor<64x128xf32> -> tensor<128x64xf32>
   // CHECK: tile.reshape %{{.*}} : tensor<128x64xf32> -> tensor<8192xf32>
   %list = tile.reshape %turned : tensor<128x64xf32> -> tensor<8192xf32>
+  // CHECK: tile.bitcast %{{.*}} : tensor<64x128xi32> -> tensor<64x512xi8>
+  %bytes = tile.bitcast %b : tensor<64x128xi32> -> tensor<64x512xi8>
+  // CHECK: tile.bitcast %{{.*}} : tensor<64x512xi8> -> tensor<512x512xi1>
+  %truths = tile.bitcast %bytes : tensor<64x512xi8> -> tensor<512x512xi1>
+  // CHECK: tile.bitcast %{{.*}} : tensor<64x512xi8> -> tensor<16x512xf32>
+  %floats = tile.bitcast %bytes : tensor<64x512xi8> -> tensor<16x512xf32>
   // CHECK: tile.extract_slice %{{.*}} at [0, 64] : tensor<64x128xf32> -> tensor<64x64xf32>
   %part = tile.extract_slice %columns at [0, 64] : tensor<64x128xf32> -> tensor<64x64xf32>
   // CHECK: tile.concat %{{.*}}, %{{.*}} axis 0 : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<128x64xf32>

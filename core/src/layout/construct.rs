@@ -120,7 +120,7 @@ pub fn mma_accumulator() -> Result<LinearLayout, LayoutError> {
 }
 
 /// A of `mma.sync.m16n8` with 32 bytes of K: (m, k) of one warp. Also what `ldmatrix.x4` of 16-bit elements loads.
-/// `element_bits` is 4, 8, 16 or 32.
+/// `element_bits` is 1, 4, 8, 16 or 32.
 pub fn mma_a(element_bits: u64) -> Result<LinearLayout, LayoutError> {
     let packed = per_register(element_bits)?;
     let register: Vec<_> = powers(1, packed)
@@ -157,9 +157,9 @@ pub fn mma_b(element_bits: u64) -> Result<LinearLayout, LayoutError> {
 
 fn per_register(element_bits: u64) -> Result<u64, LayoutError> {
     match element_bits {
-        4 | 8 | 16 | 32 => Ok(32 / element_bits),
+        1 | 4 | 8 | 16 | 32 => Ok(32 / element_bits),
         other => Err(LayoutError::Shape(format!(
-            "elements of {other} bits; mma.sync has 4, 8, 16 and 32"
+            "elements of {other} bits; mma.sync has 1, 4, 8, 16 and 32"
         ))),
     }
 }

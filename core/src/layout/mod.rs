@@ -67,6 +67,7 @@
 //! | let warps multiply | [`MmaTile`], [`mma_operand`] |
 //! | combine | [`then`](LinearLayout::then), [`product`](LinearLayout::product), [`divide`](LinearLayout::divide), [`invert`](LinearLayout::invert), [`sliced`](LinearLayout::sliced) |
 //! | change a tile's layout | [`conversion`]: how far data moves; [`exchange()`]: in which order through shared memory |
+//! | load matrices | [`matrix_load`]: whether `ldmatrix` gives threads what they hold |
 //! | count conflicts | [`shared_bank_count`], [`SharedTile::bank_count`], [`access_cost`] |
 //! | choose a swizzle | [`best_swizzle`] among the hardware's, [`exchange()`] among all, [`placements`] for observed accesses |
 //! | leave powers of two | [`Repeated`], [`Padded`], [`SharedTile`] |
@@ -97,6 +98,7 @@ mod convert;
 pub mod draw;
 mod exchange;
 mod f2;
+mod matrix;
 mod named;
 mod placement;
 mod query;
@@ -115,6 +117,7 @@ pub use construct::{
 };
 pub use convert::{Conversion, Movement, conversion};
 pub use exchange::{Exchange, exchange};
+pub use matrix::{MatrixLoad, matrix_load};
 pub use named::Named;
 pub use placement::{Freedom, Placement, WarpAccess, placements, row_pitch};
 pub use repeated::{Padded, Repeated};

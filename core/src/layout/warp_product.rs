@@ -16,8 +16,8 @@
 //! instruction computes them as often.
 //!
 //! **K is numbered as it comes cheapest.** What an instruction calls element k may be any, as long as A and B agree. A
-//! thread's elements along K are neighbours: of 8 bits four, of others two, so that of 16, 32 and 64 bits A lies as an
-//! accumulator of M x K does, and one product's result is the next one's A without leaving its registers.
+//! thread's elements along K are neighbours: of 8 bits and less as many as fill a register, of others two, so that of 16, 32 and
+//! 64 bits A lies as an accumulator of M x K does, and one product's result is the next one's A without leaving its registers.
 use super::{Dim, LayoutError, LinearLayout, log2};
 
 const ROW: Dim = Dim::Axis(0);
@@ -83,7 +83,10 @@ const ACCUMULATOR_LANES: [(u64, u64); 5] = [(0, 2), (0, 4), (1, 0), (2, 0), (4, 
 
 /// Neighbours along K that a thread holds of an operand.
 pub const fn mma_neighbours(element_bits: u64) -> u64 {
-    if element_bits == 8 { 4 } else { 2 }
+    match element_bits {
+        1 | 4 | 8 => 32 / element_bits,
+        _ => 2,
+    }
 }
 
 /// Which matrix of a product, and what an accumulator's layout says of it: A has its rows, B its columns.
@@ -96,17 +99,18 @@ pub enum Factor {
 }
 
 /// The layout in which `factor` of a product must lie whose result lies as `accumulator`, a layout of M x N: of M x K or K x
-/// N elements of `element_bits` each.
+/// N elements, of which a thread has `neighbours` along K side by side: [`mma_neighbours`], or one of 32 bits, which `ldmatrix`
+/// gives.
 ///
 /// Errors: an accumulator that no `mma.sync` computes ([`LayoutError::Shape`]), sizes that are no powers of two.
 pub fn mma_operand(
     accumulator: &LinearLayout,
     factor: Factor,
     k: u64,
-    element_bits: u64,
+    neighbours: u64,
 ) -> Result<LinearLayout, LayoutError> {
     let parts = Parts::of(accumulator)?;
-    let p = mma_neighbours(element_bits);
+    let p = neighbours;
     // Each image as (M or N, K).
     let mut register: Vec<(u64, u64)> = powers(1, p).map(|k| (0, k)).collect();
     if factor == Factor::A {
@@ -231,9 +235,9 @@ mod tests {
         let tile = MmaTile::choose(16, 8, 1, false);
         let c = tile.accumulator(16, 8).expect("powers of two");
         assert!(c.same_map(&mma_accumulator().expect("legal")));
-        for (bits, k) in [(8, 32), (16, 16)] {
-            let a = mma_operand(&c, Factor::A, k, bits).expect("an accumulator");
-            let b = mma_operand(&c, Factor::B, k, bits).expect("an accumulator");
+        for (bits, k) in [(1, 256), (4, 64), (8, 32), (16, 16)] {
+            let a = mma_operand(&c, Factor::A, k, mma_neighbours(bits)).expect("an accumulator");
+            let b = mma_operand(&c, Factor::B, k, mma_neighbours(bits)).expect("an accumulator");
             assert!(a.same_map(&mma_a(bits).expect("legal")) && b.same_map(&mma_b(bits).expect("legal")));
         }
     }
@@ -254,7 +258,7 @@ mod tests {
             for (m, n, warps) in [(64, 64, 4), (16, 32, 1), (128, 16, 4)] {
                 let s = MmaTile::choose(m, n, warps, true);
                 let o = s.accumulator(m, 32).expect("powers of two");
-                let a = mma_operand(&o, Factor::A, n, bits).expect("an accumulator");
+                let a = mma_operand(&o, Factor::A, n, mma_neighbours(bits)).expect("an accumulator");
                 let c = s.accumulator(m, n).expect("powers of two");
                 let way = conversion(&c, &a).expect("one tile");
                 assert!(
@@ -275,9 +279,9 @@ mod tests {
                         assert_eq!(tile.down * tile.across * tile.copies, warps);
                         let whole = tile.accumulator(m, n).expect("powers of two");
                         assert!(whole.is_surjective());
-                        for (bits, k) in [(8, 4), (16, 64), (32, 2), (64, 1)] {
-                            let a = mma_operand(&whole, Factor::A, k, bits).expect("an accumulator");
-                            let b = mma_operand(&whole, Factor::B, k, bits).expect("an accumulator");
+                        for (bits, k) in [(1, 64), (4, 8), (8, 4), (16, 64), (32, 2), (64, 1)] {
+                            let a = mma_operand(&whole, Factor::A, k, mma_neighbours(bits)).expect("an accumulator");
+                            let b = mma_operand(&whole, Factor::B, k, mma_neighbours(bits)).expect("an accumulator");
                             assert!(a.is_surjective() && b.is_surjective(), "{m} x {n} x {k} in {warps}");
                         }
                     }
@@ -304,7 +308,7 @@ mod tests {
     fn other_layouts_are_told_apart() {
         let rows = super::super::row_major(Dim::Register, &[16, 8]).expect("powers of two");
         assert!(matches!(
-            mma_operand(&rows, Factor::A, 16, 16),
+            mma_operand(&rows, Factor::A, 16, 2),
             Err(LayoutError::Shape(_))
         ));
     }

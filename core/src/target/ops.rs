@@ -183,6 +183,12 @@ ops! {
         "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%f0,%f1,%f2,%f3};";
     MmaF8F16 "mma.sync of e4m3 and e5m2 with sums of f16" [From89: 8 . 7] else "add in f32, or convert to f16":
         "mma.sync.aligned.m16n8k32.row.col.f16.e4m3.e5m2.f16 {%r0,%r1}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%r0,%r1};";
+    MmaI4 "mma.sync of 4-bit integers" [All: 7 . 0]:
+        "mma.sync.aligned.m16n8k64.row.col.s32.s4.u4.s32 {%r6,%r7,%r8,%r9}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%r6,%r7,%r8,%r9};";
+    MmaB1Xor "mma.sync of single bits with xor.popc" [All: 7 . 0]:
+        "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc {%r6,%r7,%r8,%r9}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%r6,%r7,%r8,%r9};";
+    MmaB1And "mma.sync of single bits with and.popc" [All: 7 . 1]:
+        "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc {%r6,%r7,%r8,%r9}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%r6,%r7,%r8,%r9};";
     MmaF64 "mma.sync of f64" [All: 7 . 0]:
         "{ .reg .f64 a<4>; mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {a0,a1}, {a2}, {a3}, {a0,a1}; }";
     MmaF64Wide "mma.sync of f64 with 16 rows" [From90: 7 . 8] else "use m8n8k4":

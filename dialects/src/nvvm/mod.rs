@@ -327,10 +327,14 @@ impl<'c, 'b> Emit<'c, 'b> {
         ];
         self.value("llvm.getelementptr", &[pointer], pointer.r#type(), &attributes)
     }
-    /// What a number is to LLVM: itself, but for 8-bit floats, which are bytes.
+    /// What a number is in memory: itself, but for 8-bit floats, which are bytes, and integers of odd widths, which are as wide as
+    /// the next that memory has.
     pub fn storage_type(&self, t: Type<'c>) -> Type<'c> {
-        if t.is_int(1) || t.is_float_type() && t.bit_width() == Some(8) {
+        if t.is_float_type() && t.bit_width() == Some(8) {
             return self.int(8);
+        }
+        if let Some(bits) = t.bit_width().filter(|_| t.is_integer()) {
+            return self.int(bits.checked_next_power_of_two().unwrap_or(bits).max(8));
         }
         if t.is_index_type() {
             return self.int(64);
@@ -342,12 +346,14 @@ impl<'c, 'b> Emit<'c, 'b> {
         let from = v.r#type();
         if from == t {
             v
-        } else if from.is_int(1) {
-            self.zext(v, 8)
+        } else if from.is_integer() && t.is_integer() && from.bit_width() < t.bit_width() {
+            self.value("arith.extui", &[v], t, &[])
         } else if from.is_index_type() || t.is_index_type() {
             self.value("arith.index_cast", &[v], t, &[])
         } else if t.is_int(1) {
             self.cmp(Cmp::Ne, v, self.constant(0, from))
+        } else if from.is_integer() && t.is_integer() {
+            self.value("arith.trunci", &[v], t, &[])
         } else {
             self.value("arith.bitcast", &[v], t, &[])
         }

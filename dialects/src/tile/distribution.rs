@@ -15,7 +15,7 @@ mod follow;
 mod parts;
 
 use super::verify::size_text;
-pub use follow::{refitted, reshaped, transposed, widened};
+pub use follow::{bitcast, refitted, reshaped, transposed, widened};
 use girih_core::layout::{self, Dim, LinearLayout};
 use girih_ir::{
     kind::{AnyAttr, I64, I64s, Kind},

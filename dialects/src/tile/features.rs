@@ -3,7 +3,7 @@
 use super::{
     ops::{
         atomic, bulk, cluster, cluster_reduce, cp_async, debug, index, kernel, mbarrier, memory,
-        mma::{self, Mma},
+        mma::{self, BitOp, Mma},
         part, reduce, rows, scan, shape, slice, sync,
         tensormap_device::{self, MapField, Scope},
         tma::{self, CopySpace, TmaLoad, TmaStore},
@@ -95,6 +95,8 @@ pub const ROWS: &[(&str, Needs)] = &[
         Needs::Fixed(&[one(Op::CpAsync), one(Op::MbarrierInit)]),
     ),
     (cp_async::WaitAll::DEF.name, Needs::Fixed(&[one(Op::CpAsync)])),
+    (cp_async::CommitGroup::DEF.name, Needs::Fixed(&[one(Op::CpAsync)])),
+    (cp_async::WaitGroup::DEF.name, Needs::Fixed(&[one(Op::CpAsync)])),
     (tensormap_device::Replace::DEF.name, Needs::By(replace)),
     (
         tensormap_device::CpFenceProxy::DEF.name,
@@ -152,6 +154,7 @@ pub const ROWS: &[(&str, Needs)] = &[
     (slice::ExtractSlice::DEF.name, Needs::Nothing),
     (slice::InsertSlice::DEF.name, Needs::Nothing),
     (slice::Concat::DEF.name, Needs::Nothing),
+    (shape::Bitcast::DEF.name, Needs::Nothing),
     (reduce::Reduce::DEF.name, Needs::Nothing),
     (reduce::Yield::DEF.name, Needs::Nothing),
     (scan::Scan::DEF.name, Needs::Nothing),
@@ -160,6 +163,7 @@ pub const ROWS: &[(&str, Needs)] = &[
     (atomic::AtomicRmw::DEF.name, Needs::By(atomic_rmw)),
     (mma::Mma::DEF.name, Needs::By(product_of_tiles)),
     (mma::Stage::DEF.name, Needs::Nothing),
+    (mma::LoadStaged::DEF.name, Needs::Fixed(&[one(Op::Ldmatrix)])),
     (mma::Produce::DEF.name, Needs::Nothing),
     (mma::EndProduce::DEF.name, Needs::Nothing),
     ("arith.extf", Needs::By(conversion)),
@@ -475,7 +479,7 @@ fn numbers(mma: Mma<'_, '_>) -> [String; 3] {
 pub fn wgmma_of(mma: Mma<'_, '_>) -> Option<Op> {
     let [a, ..] = numbers(mma);
     Some(match a.as_str() {
-        "f64" => return None,
+        "f64" | "i4" | "i1" => return None,
         "f8E4M3FN" | "f8E5M2" => Op::WgmmaF8,
         "i8" if mma.unsigned_a() != mma.unsigned_b() => Op::WgmmaMixedSign,
         "i8" => Op::WgmmaInteger,
@@ -493,6 +497,9 @@ pub fn mma_sync_of(mma: Mma<'_, '_>) -> Op {
     match (a.as_str(), sum.as_str()) {
         ("f8E4M3FN" | "f8E5M2", "f16") => Op::MmaF8F16,
         ("f8E4M3FN" | "f8E5M2", _) => Op::MmaF8,
+        ("i4", _) => Op::MmaI4,
+        ("i1", _) if mma.popc() == Some(BitOp::And) => Op::MmaB1And,
+        ("i1", _) => Op::MmaB1Xor,
         ("f64", _) if has_wide() => Op::MmaF64Wide,
         ("f64", _) => Op::MmaF64,
         _ => Op::MmaF16,

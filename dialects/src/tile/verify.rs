@@ -73,6 +73,11 @@ pub fn element_bits(t: Type<'_>) -> Option<u64> {
         .map(|bits| u64::from(bits).max(8))
 }
 
+/// Bits of a number that a tile holds, in a register of its own; in memory it takes [`element_bits`].
+pub fn number_bits(t: Type<'_>) -> Option<u64> {
+    t.element_type()?.bit_width().map(u64::from)
+}
+
 /// Bytes of a statically shaped memref; `None` also where they are too many to count.
 pub fn memref_bytes(t: Type<'_>) -> Option<u64> {
     let shape = t.shape()?;

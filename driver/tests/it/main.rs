@@ -7,6 +7,7 @@ mod copies_formats;
 mod flow;
 mod memory;
 mod mutated;
+mod products;
 mod programs;
 mod reference;
 mod roles;

@@ -2,7 +2,7 @@
 use crate::convert_tile_to_nvvm::{reduces, scans};
 use girih_dialects::tile::{
     distribution::{
-        Distribution, Sliced, linear_of, parts_in_registers, rank_of, refitted, reshaped, transposed, widened,
+        Distribution, Sliced, bitcast, linear_of, parts_in_registers, rank_of, refitted, reshaped, transposed, widened,
     },
     layouts::is_laid_out,
     ops::{
@@ -10,11 +10,11 @@ use girih_dialects::tile::{
         cluster_reduce::ClusterReduce,
         debug::Print,
         memory::{Load, Store},
-        mma::Mma,
+        mma::{LoadStaged, Mma},
         reduce::Reduce,
         rows::{Gather, Scatter},
         scan::Scan,
-        shape::{Broadcast, ExpandDims, Reshape, Transpose},
+        shape::{Bitcast, Broadcast, ExpandDims, Reshape, Transpose},
         slice::{Concat, ExtractSlice, InsertSlice, Slice},
         value::{Iota, Opaque, Splat},
     },
@@ -36,6 +36,8 @@ pub enum Relation {
     Repeat(usize),
     /// The second is seen in another shape; both stand in [`Graph::parts`].
     Reshape(usize),
+    /// The second has the same bits as other numbers; both shapes stand in [`Graph::parts`].
+    Bitcast(usize),
     /// The second is part of the first: one layout, if threads hold parts in registers; the shapes of part and whole stand in
     /// [`Graph::parts`].
     Part(usize),
@@ -192,7 +194,8 @@ impl<'c> Graph<'c> {
             .copied()
             .filter(|v| is_open(*v) && !is_free(*v))
             .collect();
-        if operands.iter().chain(&results).all(|v| !is_open(*v)) || op.is::<Load>() || op.is::<Store>() {
+        let is_access = op.is::<Load>() || op.is::<Store>() || op.is::<LoadStaged>();
+        if is_access || operands.iter().chain(&results).all(|v| !is_open(*v)) {
             return Ok(());
         }
         if let Some(atomic) = op.cast::<AtomicRmw>() {
@@ -260,6 +263,11 @@ impl<'c> Graph<'c> {
         if let Some(reshape) = op.cast::<Reshape>() {
             let n = self.shapes(reshape.source(), reshape.result());
             self.relate(reshape.source(), Relation::Reshape(n), reshape.result());
+            return Ok(());
+        }
+        if let Some(cast) = op.cast::<Bitcast>() {
+            let n = self.shapes(cast.source(), cast.result());
+            self.relate(cast.source(), Relation::Bitcast(n), cast.result());
             return Ok(());
         }
         if let Some(transpose) = op.cast::<Transpose>() {
@@ -386,6 +394,18 @@ impl<'c> Graph<'c> {
                 }
                 continue;
             }
+            if let Some(cast) = op.cast::<Bitcast>() {
+                if let Some(n) = self.number(cast.result()) {
+                    let shape = |v: Value<'c, 'c>| v.r#type().shape().unwrap_or_default();
+                    let (from, to) = (shape(cast.source()), shape(cast.result()));
+                    let own = self.layouts[n].filter(|l| bitcast(*l, &to, &from).is_some());
+                    // Parts of a number are where it is; of parts that threads have apart there is no number.
+                    let whole = || bitcast(plain(cast.source().r#type()), &from, &to);
+                    let seen = self.layout(cast.source()).and_then(|l| bitcast(l, &from, &to));
+                    self.layouts[n] = seen.or(own).or_else(whole).or(self.layouts[n]);
+                }
+                continue;
+            }
             let parts = parts_of(*op);
             if !parts.is_empty() {
                 // A layout in which nothing moves: the result's own, or that of an operand.
@@ -472,6 +492,8 @@ fn follow<'c>(
         (Relation::Repeat(n), false) => refitted(layout, &parts[n].1, &parts[n].0),
         (Relation::Reshape(n), true) => reshaped(layout, &parts[n].0, &parts[n].1),
         (Relation::Reshape(n), false) => reshaped(layout, &parts[n].1, &parts[n].0),
+        (Relation::Bitcast(n), true) => bitcast(layout, &parts[n].0, &parts[n].1),
+        (Relation::Bitcast(n), false) => bitcast(layout, &parts[n].1, &parts[n].0),
         (Relation::Part(n), _) => parts_in_registers(layout, &parts[n].0, &parts[n].1).then_some(layout),
         (Relation::Transpose(n, shapes), true) => transposed(layout, &parts[shapes].0, &orders[n]),
         (Relation::Transpose(n, shapes), false) => transposed(layout, &parts[shapes].1, &inverse(&orders[n])),

@@ -50,7 +50,7 @@ use girih_core::{
     tensor_map::Swizzle,
 };
 use girih_dialects::tile::{
-    distribution::{Distribution, Sliced, is_distributed, linear_of, refitted, reshaped, transposed},
+    distribution::{Distribution, Sliced, bitcast, is_distributed, linear_of, refitted, reshaped, transposed},
     ops::{
         atomic::AtomicRmw,
         cluster_reduce::ClusterReduce,
@@ -60,12 +60,12 @@ use girih_dialects::tile::{
         reduce::Reduce,
         rows::{Gather, Scatter},
         scan::Scan,
-        shape::{Broadcast, ExpandDims, Reshape, Transpose},
+        shape::{Bitcast, Broadcast, ExpandDims, Reshape, Transpose},
         slice::{InsertSlice, Slice},
         value::{ConvertLayout, Opaque},
     },
     spaces::shared_of,
-    verify::{element_bits, holders},
+    verify::{element_bits, holders, number_bits},
 };
 use girih_ir::{
     ext::BlockExt,
@@ -456,37 +456,60 @@ fn settle<'c>(
             if !is_distributed(v.r#type()) {
                 continue;
             }
-            let place = outside_loops(op, v);
-            let made = conversions
-                .iter()
-                .find(|(of, t, block, _)| *of == v && *t == to && *block == place.block());
-            if let Some((.., made)) = made {
-                // SAFETY: the index is that of an operand.
-                unsafe { mlirOperationSetOperand(op.to_raw(), i as isize, made.to_raw()) };
-                continue;
-            }
-            let shape = v.r#type().shape().unwrap_or_default();
-            let own = v.r#type().encoding().and_then(|e| linear_of(e, &shape));
-            let moves = own
-                .zip(linear_of(needed, &shape))
-                .is_none_or(|(a, b)| conversion(&a, &b).is_ok_and(|way| way.movement > Movement::Registers));
-            if moves {
-                cx.count(1, 1);
-                drop(Diag::remark(
-                    &op,
-                    format!("takes {} in another layout, {needed}", v.r#type()),
-                ));
-            }
-            let made = Before(place)
-                .insert(ConvertLayout::build(op.location(), to, v, None, false))
-                .result0();
-            conversions.push((v, to, place.block(), made));
-            made
+            converted(op, v, needed, conversions, cx)
         };
         // SAFETY: the index is that of an operand.
         unsafe { mlirOperationSetOperand(op.to_raw(), i as isize, new.to_raw()) };
     }
     Ok(())
+}
+
+/// `v` in the layout that `op` needs it in.
+fn converted<'c>(
+    op: OperationRef<'c, 'c>,
+    v: Value<'c, 'c>,
+    needed: Attribute<'c>,
+    conversions: &mut Conversions<'c>,
+    cx: &PassContext<'c>,
+) -> Value<'c, 'c> {
+    let (to, place) = (laid_out(v.r#type(), needed), outside_loops(op, v));
+    let made = conversions
+        .iter()
+        .find(|(of, t, block, _)| *of == v && *t == to && *block == place.block());
+    if let Some((.., made)) = made {
+        return *made;
+    }
+    let shape = v.r#type().shape().unwrap_or_default();
+    // Numbers are moved before they are taken apart.
+    let whole = v.defining_op().and_then(|by| by.cast::<Bitcast>()).and_then(|cast| {
+        let source = cast.source();
+        let is_wider = number_bits(source.r#type()) > number_bits(v.r#type());
+        let layout = bitcast(needed, &shape, &source.r#type().shape()?)?;
+        (is_wider && !is_free(source)).then_some((source, layout))
+    });
+    let new = if let Some((source, layout)) = whole {
+        let source = match source.r#type().encoding() == Some(layout) {
+            true => source,
+            false => converted(op, source, layout, conversions, cx),
+        };
+        Bitcast::build(op.location(), to, source)
+    } else {
+        let own = v.r#type().encoding().and_then(|e| linear_of(e, &shape));
+        let moves = own
+            .zip(linear_of(needed, &shape))
+            .is_none_or(|(a, b)| conversion(&a, &b).is_ok_and(|way| way.movement > Movement::Registers));
+        if moves {
+            cx.count(1, 1);
+            drop(Diag::remark(
+                &op,
+                format!("takes {} in another layout, {needed}", v.r#type()),
+            ));
+        }
+        ConvertLayout::build(op.location(), to, v, None, false)
+    };
+    let made = Before(place).insert(new).result0();
+    conversions.push((v, to, place.block(), made));
+    made
 }
 
 /// A free tile in another layout, made where it was first; for a role that `user` is in, there.
@@ -591,12 +614,16 @@ fn needed<'c>(
     if op.has_trait(Trait::Elementwise) || same.contains(&op.full_name()) {
         return of(&results, 0);
     }
+    // The same map in other words moves nothing.
+    let moves = |l: &Attribute<'c>| {
+        let own = v.r#type().encoding().and_then(|e| linear_of(e, &shape(v)));
+        own.zip(linear_of(*l, &shape(v))).is_none_or(|(a, b)| !a.same_map(&b))
+    };
     if op.is::<Reshape>() {
-        return reshaped(of(&results, 0)?, &shape(results[0]), &shape(v)).filter(|l| {
-            // The same map in other words moves nothing.
-            let own = v.r#type().encoding().and_then(|e| linear_of(e, &shape(v)));
-            own.zip(linear_of(*l, &shape(v))).is_none_or(|(a, b)| !a.same_map(&b))
-        });
+        return reshaped(of(&results, 0)?, &shape(results[0]), &shape(v)).filter(moves);
+    }
+    if op.is::<Bitcast>() {
+        return bitcast(of(&results, 0)?, &shape(results[0]), &shape(v)).filter(moves);
     }
     if op.is::<Reduce>() {
         return Sliced::of(of(&results, 0)?).map(|s| s.parent());

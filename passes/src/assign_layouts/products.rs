@@ -1,16 +1,18 @@
 //! The layouts that products of matrices want.
 use super::graph::Graph;
 use crate::layout_conversion::of_warpgroups;
-use girih_core::layout::{Factor, MmaTile, mma_operand};
+use girih_core::layout::{Factor, MmaTile, mma_neighbours, mma_operand};
 use girih_dialects::tile::{
-    distribution::{Linear, linear_of},
+    distribution::{Linear, bitcast, linear_of},
     layouts::layout_of,
     ops::{
-        mma::{Mma, Side},
+        mma::{LoadStaged, Mma, Side},
         reduce::Reduce,
+        shape::Bitcast,
         value::ConvertLayout,
+        wgmma::Major,
     },
-    verify::element_bits,
+    verify::number_bits,
 };
 use girih_ir::{ext::BlockExt, prelude::*};
 
@@ -37,6 +39,7 @@ pub fn spread<'c>(graph: &mut Graph<'c>, body: &[OperationRef<'c, 'c>], warps: u
             _ => {}
         }
     }
+    spread_to_staged(graph, &products);
 }
 
 /// The layout that an operand of a product must have, or of what goes to warpgroups.
@@ -51,11 +54,53 @@ pub fn needed<'c>(op: OperationRef<'c, 'c>, operand: usize) -> Option<Attribute<
         1 => Side::B,
         _ => return t.encoding(),
     };
+    operand_layout(mma, side, t.encoding()?)
+}
+
+/// The layout that an operand must have beside an accumulator that has `accumulator`.
+fn operand_layout<'c>(mma: Mma<'c, 'c>, side: Side, accumulator: Attribute<'c>) -> Option<Attribute<'c>> {
     let own = mma.operand(side).r#type();
-    let (factor, k) = (factor(side), own.shape()?[side.k_axis()]);
-    let accumulator = linear_of(t.encoding()?, &t.shape()?)?;
-    let layout = mma_operand(&accumulator, factor, u64::try_from(k).ok()?, element_bits(own)?).ok()?;
-    Some(Linear::of_core(op.ctx(), &layout, 2).into())
+    let k = u64::try_from(own.shape()?[side.k_axis()]).ok()?;
+    let accumulator = linear_of(accumulator, &mma.result().r#type().shape()?)?;
+    let bits = number_bits(own)?;
+    // Of numbers of 32 bits `ldmatrix` gives a thread no two side by side, which as operands of another product they would be.
+    let along_k = |side: Side| staged(mma.operand(side)).is_some_and(|load| load.major() == Major::K);
+    let neighbours = match bits == 32 && along_k(Side::A) && along_k(Side::B) {
+        true => 1,
+        false => mma_neighbours(bits),
+    };
+    let layout = mma_operand(&accumulator, factor(side), k, neighbours).ok()?;
+    Some(Linear::of_core(mma.op().ctx(), &layout, 2).into())
+}
+
+/// The staged operand that a tile is, or is the bits of.
+fn staged<'c>(v: V<'c>) -> Option<LoadStaged<'c, 'c>> {
+    let by = v.defining_op()?;
+    match by.cast::<Bitcast>() {
+        Some(cast) => staged(cast.source()),
+        None => by.cast::<LoadStaged>(),
+    }
+}
+
+/// Gives staged operands the layout in which products need them.
+fn spread_to_staged<'c>(graph: &mut Graph<'c>, products: &[Mma<'c, 'c>]) {
+    for mma in products {
+        for side in [Side::A, Side::B] {
+            let accumulator = graph.layout(mma.result());
+            let mut layout = accumulator.and_then(|acc| operand_layout(*mma, side, acc));
+            let mut v = mma.operand(side);
+            while let Some(cast) = v.defining_op().and_then(|by| by.cast::<Bitcast>()) {
+                let shape = |v: V<'c>| v.r#type().shape().unwrap_or_default();
+                layout = layout.and_then(|l| bitcast(l, &shape(v), &shape(cast.source())));
+                v = cast.source();
+            }
+            let is_staged = v.defining_op().is_some_and(|by| by.is::<LoadStaged>());
+            match (graph.number(v).filter(|_| is_staged), layout) {
+                (Some(n), Some(layout)) if graph.layouts[n].is_none() => graph.spread(n, layout),
+                _ => {}
+            }
+        }
+    }
 }
 
 /// As the layout algebra has it.

@@ -5,7 +5,7 @@ use super::{
 };
 use girih_dialects::{
     nvvm::{Emit, Statement},
-    tile::ops::cp_async::{CpAsync, MbarrierArrive, WaitAll},
+    tile::ops::cp_async::{CommitGroup, CpAsync, MbarrierArrive, WaitAll, WaitGroup},
 };
 use girih_ir::{conversion::Conversion, op::OpView, prelude::*};
 
@@ -36,6 +36,19 @@ pub fn patterns(c: &mut Conversion<'_>) {
         let address = shared_element(&e, op.barrier().r#type(), get("barrier")[0], &get("indices"));
         let noinc = [("noinc", e.attr(if op.noinc() { "true" } else { "false" }))];
         e.op("nvvm.cp.async.mbarrier.arrive", &[address], &[], &noinc);
+        rewriter.erase(op.op());
+        Ok(())
+    });
+    lower!(c, CommitGroup, |op, _, rewriter| {
+        let e = Emit::new(rewriter, op.op().location());
+        e.op("nvvm.cp.async.commit.group", &[], &[], &[]);
+        rewriter.erase(op.op());
+        Ok(())
+    });
+    lower!(c, WaitGroup, |op, _, rewriter| {
+        let e = Emit::new(rewriter, op.op().location());
+        let pending = [("n", e.i32_attr(op.pending() as i32))];
+        e.op("nvvm.cp.async.wait.group", &[], &[], &pending);
         rewriter.erase(op.op());
         Ok(())
     });

@@ -1,7 +1,6 @@
 //! Ops on tiles whose layout passes chose, register by register: splats, iotas, changes of layout.
-use super::{Matched, group, lower, refuse, sync::meet};
-use crate::layout_conversion::{Plan, Trip, ends, plan};
-use girih_core::layout::Dim;
+use super::{Matched, group, lower, refuse, through_shared::through_shared};
+use crate::layout_conversion::{Plan, ends, plan};
 use girih_dialects::{
     nvvm::{Cmp, Emit, V},
     tile::{
@@ -338,69 +337,6 @@ pub fn element_pointer<'c>(e: &Emit<'c, '_>, base: V<'c>, index: V<'c>, bytes: i
         e.shl(index, i64::from(bytes.trailing_zeros()))
     };
     e.byte_offset_by(e.byte_offset(base, at), start)
-}
-
-/// A tile through shared memory: stored as `from` has it, loaded as `to` wants it, a barrier between.
-#[allow(clippy::too_many_arguments)]
-fn through_shared<'c>(
-    e: &Emit<'c, '_>,
-    op: OperationRef<'c, '_>,
-    values: &[V<'c>],
-    element: Type<'c>,
-    bytes: u64,
-    from: &Distribution,
-    to: &Distribution,
-    trip: &Trip,
-    scratch: V<'c>,
-) -> Vec<V<'c>> {
-    let place = |d: &Distribution| -> Option<(Held<'c>, Vec<Vec<usize>>)> {
-        let places = d.linear.then(&trip.offsets).ok()?;
-        let image = |dim, bit| {
-            places
-                .image(dim, bit)
-                .and_then(|i| i.first().map(|(_, v)| *v as u32))
-                .unwrap_or(0)
-        };
-        let threads = [Dim::Lane, Dim::Warp]
-            .into_iter()
-            .flat_map(|dim| (0..places.input_bits(dim)).map(move |bit| (dim, bit)))
-            .map(|(dim, bit)| vec![image(dim, bit)])
-            .collect();
-        let registers: Vec<u32> = (0..d.registers.len() as u64)
-            .map(|r| places.coordinate(&[(Dim::Register, r)], Dim::Offset) as u32)
-            .collect();
-        let run = places.vector(Dim::Register, Dim::Offset).min(16 / bytes).max(1) as usize;
-        let together = together(&registers, run);
-        Some((Held::of(e, threads, registers), together))
-    };
-    let (Some((store, stored)), Some((load, loaded))) = (place(from), place(to)) else {
-        return vec![];
-    };
-    let write = |e: &Emit<'c, '_>| {
-        for part in &stored {
-            let pointer = store.pointer(e, scratch, part[0], bytes as i64, 0);
-            let part: Vec<V> = part.iter().map(|r| values[*r]).collect();
-            e.store(&part, pointer, bytes * part.len() as u64);
-        }
-    };
-    let within_warps = op.cast::<ConvertLayout>().is_some_and(|c| c.within_warps());
-    if within_warps {
-        // Lanes may still read what was there.
-        e.warp_sync();
-    }
-    once(e, from, write);
-    match within_warps {
-        true => e.warp_sync(),
-        false => meet(e, op),
-    }
-    let mut found: Vec<(u32, V)> = vec![];
-    for part in &loaded {
-        let pointer = load.pointer(e, scratch, part[0], bytes as i64, 0);
-        let part_values = e.load_many(pointer, part.len(), element, bytes * part.len() as u64);
-        found.extend(part.iter().map(|r| load.registers[*r]).zip(part_values));
-    }
-    let at = |offset: u32| found.iter().find(|(o, _)| *o == offset).map(|(_, v)| *v);
-    load.registers.iter().filter_map(|offset| at(*offset)).collect()
 }
 
 /// Code of which one of the threads that hold copies of a tile does its part.

@@ -3,9 +3,11 @@
 //! The instructions are inline PTX with side effects. LLVM's intrinsics for them are neither convergent nor have effects, so
 //! that it moves them under branches that not all lanes of a warp take, such as the one around a store at an edge.
 //!
+//! Numbers below a byte are packed into bytes by shifts, which LLVM folds away where they were taken out of bytes.
+//!
 //! Which element of K an instruction sees as its k-th does not matter as long as A and B agree: a thread's elements along K
 //! are taken in their order, as many at a time as the instruction has in a thread (see `girih_core::layout::MmaTile`).
-use super::lower;
+use super::{bits::joined, lower};
 use crate::assign_layouts::factor;
 use girih_core::{
     layout::{MMA_COLUMNS, MMA_ROWS, mma_neighbours, mma_operand},
@@ -16,9 +18,9 @@ use girih_dialects::{
     tile::{
         distribution::{Distribution, Linear},
         features::mma_sync_of,
-        ops::mma::{Mma, Side},
+        ops::mma::{BitOp, Mma, Side},
         target_of,
-        verify::element_bits,
+        verify::number_bits,
     },
 };
 use girih_ir::{conversion::Conversion, op::OpView, prelude::*};
@@ -34,6 +36,8 @@ struct Family {
     lengths: &'static [u64],
     /// Rows of an instruction.
     rows: u64,
+    /// What comes last in its name.
+    suffix: &'static str,
 }
 
 impl Family {
@@ -49,6 +53,9 @@ impl Family {
                 "f8E5M2" => "e5m2",
                 "i8" if mma.is_unsigned(side) => "u8",
                 "i8" => "s8",
+                "i4" if mma.is_unsigned(side) => "u4",
+                "i4" => "s4",
+                "i1" => "b1",
                 _ => return None,
             })
         };
@@ -64,6 +71,8 @@ impl Family {
             "f16" | "bf16" => (16, &[4, 2]),
             "tf32" => (32, &[2, 1]),
             "s8" | "u8" => (8, &[8, 4]),
+            "s4" | "u4" => (4, &[16, 8]),
+            "b1" => (1, &[64, 32]),
             // Shorter ones need a later PTX.
             "e4m3" | "e5m2" => (8, &[8]),
             _ if mma_sync_of(mma) == Op::MmaF64 => (64, &[1]),
@@ -74,6 +83,11 @@ impl Family {
             bits,
             lengths,
             rows: if mma_sync_of(mma) == Op::MmaF64 { 8 } else { MMA_ROWS },
+            suffix: match mma.popc() {
+                Some(BitOp::Xor) => ".xor.popc",
+                Some(BitOp::And) => ".and.popc",
+                None => "",
+            },
         })
     }
 
@@ -90,9 +104,10 @@ impl Family {
         };
         let [d, first, second] = self.names;
         format!(
-            "mma.sync.aligned.m{}n{MMA_COLUMNS}k{}.row.col.{d}.{first}.{second}.{d} {}, {}, {}, {};",
+            "mma.sync.aligned.m{}n{MMA_COLUMNS}k{}.row.col.{d}.{first}.{second}.{d}{} {}, {}, {}, {};",
             self.rows,
             4 * length,
+            self.suffix,
             list(0, sums),
             list(2 * sums, a),
             list(2 * sums + a, b),
@@ -135,15 +150,15 @@ fn along_k(k: u64, neighbours: u64) -> Vec<u64> {
 /// The numbers of one row or column of an operand, for one instruction.
 type Numbers<'c> = Vec<V<'c>>;
 
-/// The layouts of A, B and the accumulator, or why they are none of a product.
-fn distributions(op: Mma<'_, '_>) -> Result<[Distribution; 3], String> {
+/// The layouts of A, B and the accumulator, and the neighbours along K that a thread has; or why they are none of a product.
+fn distributions(op: Mma<'_, '_>) -> Result<([Distribution; 3], u64), String> {
     let acc_type = op.acc().r#type();
     let unknown = |t: Type<'_>| format!("works on {t}, whose layout is not known; run tile-assign-layouts first");
     let acc = Distribution::of(acc_type).ok_or_else(|| unknown(acc_type))?;
     let k = op.a().r#type().shape().unwrap_or_default()[1].unsigned_abs();
-    let operand = |side| {
+    let operand = |side, neighbours| {
         let t = op.operand(side).r#type();
-        let linear = mma_operand(&acc.linear, factor(side), k, element_bits(t).unwrap_or(0))
+        let linear = mma_operand(&acc.linear, factor(side), k, neighbours)
             .map_err(|error| format!("{error}; found {acc_type}"))?;
         let found = Distribution::of(t).ok_or_else(|| unknown(t))?;
         let expected = Distribution::of_linear(&linear, &found.shape).ok_or_else(|| unknown(t))?;
@@ -155,7 +170,18 @@ fn distributions(op: Mma<'_, '_>) -> Result<[Distribution; 3], String> {
             Attribute::from(Linear::of_core(op.op().ctx(), &expected.linear, 2))
         ))
     };
-    Ok([operand(Side::A)?, operand(Side::B)?, acc])
+    let both = |neighbours| Ok((operand(Side::A, neighbours)?, operand(Side::B, neighbours)?));
+    let bits = number_bits(op.a().r#type()).unwrap_or(0);
+    let usual = mma_neighbours(bits);
+    let (neighbours, (a, b)) = match both(usual) {
+        Ok(found) => (usual, found),
+        // As ldmatrix gives numbers of 32 bits.
+        Err(why) => match both(1) {
+            Ok(found) if bits == 32 => (1, found),
+            _ => return Err(why),
+        },
+    };
+    Ok(([a, b, acc], neighbours))
 }
 
 /// Why a product of tiles cannot be lowered; `None` where it can.
@@ -170,7 +196,7 @@ pub(super) fn why_not(op: Mma<'_, '_>) -> Option<String> {
 /// Lowers the family.
 pub fn patterns(c: &mut Conversion<'_>) {
     lower!(c, Mma, |op, operands, rewriter| {
-        let (Some(family), Ok([a, b, acc])) = (Family::of(op), distributions(op)) else {
+        let (Some(family), Ok(([a, b, acc], neighbours))) = (Family::of(op), distributions(op)) else {
             return Err(rewriter.no_match(op.op(), "no product of tiles that are laid out"));
         };
         let k = a.shape[1].unsigned_abs();
@@ -180,7 +206,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
         };
         let (a, b, mut sums) = (held(a, 0), held(b, 1), held(acc, 2));
         let e = Emit::new(rewriter, op.op().location());
-        let Some(()) = multiply(&e, family, k, &a, &b, &mut sums) else {
+        let Some(()) = multiply(&e, family, [k, neighbours], &a, &b, &mut sums) else {
             return Err(rewriter.no_match(op.op(), "no register holds an element"));
         };
         rewriter.replace_multiple(op.op(), &[sums.values]);
@@ -192,12 +218,11 @@ pub fn patterns(c: &mut Conversion<'_>) {
 fn multiply<'c>(
     e: &Emit<'c, '_>,
     family: Family,
-    k: u64,
+    [k, neighbours]: [u64; 2],
     a: &Held<'c>,
     b: &Held<'c>,
     sums: &mut Held<'c>,
 ) -> Option<()> {
-    let neighbours = mma_neighbours(family.bits);
     let mut places: Vec<Option<u64>> = along_k(k, neighbours).into_iter().map(Some).collect();
     let fits = |length: &&u64| **length <= places.len() as u64;
     let length = *family.lengths.iter().find(fits).or(family.lengths.last())?;
@@ -268,6 +293,13 @@ fn registers<'c>(e: &Emit<'c, '_>, family: Family, numbers: &[V<'c>]) -> Vec<V<'
         .map(|group| match family.bits {
             64 => group[0],
             32 => e.bitcast(group[0], e.i32_type()),
+            1 | 4 => {
+                let bytes: Vec<V> = group
+                    .chunks(8 / family.bits as usize)
+                    .map(|parts| joined(e, parts, e.int(8)))
+                    .collect();
+                e.bitcast(e.pack(&bytes), e.i32_type())
+            }
             _ => e.bitcast(e.pack(group), e.i32_type()),
         })
         .collect()

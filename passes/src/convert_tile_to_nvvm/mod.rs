@@ -28,6 +28,7 @@
 //! elementwise. *Numbers* stay what they are: no reassociation, no contraction.
 mod access;
 mod atomics;
+mod bits;
 mod bulk;
 mod cluster;
 mod cluster_reduce;
@@ -49,6 +50,7 @@ mod scan;
 mod shared_tile;
 mod slices;
 mod sync;
+mod through_shared;
 mod tma;
 mod types;
 mod views;
@@ -132,6 +134,8 @@ impl Pass for ConvertTileToNvvm {
         debug::patterns(c);
         kernel::patterns(c);
         elementwise::patterns(c);
+        bits::patterns(c);
+        through_shared::patterns(c);
         conversion.apply_partially(module)
     }
 }

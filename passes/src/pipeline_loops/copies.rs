@@ -21,7 +21,14 @@ use crate::{
 use girih_dialects::{
     nvvm::{Cmp, Emit},
     tile::{
-        ops::{cp_async::CpAsync, kernel::Kernel, memory::Slab, mma::Stage, value::IsAligned, wgmma::Major},
+        ops::{
+            cp_async::CpAsync,
+            kernel::Kernel,
+            memory::Slab,
+            mma::{Mover, Stage},
+            value::IsAligned,
+            wgmma::Major,
+        },
         verify::element_bits,
     },
 };
@@ -43,7 +50,7 @@ const UNROLL: i64 = 8;
 
 /// Whether threads can copy an operand ahead, or why not.
 pub(super) fn fit<'c>(kernel: Kernel<'c, 'c>, stage: Stage<'c, 'c>) -> Result<(), String> {
-    if kernel.threads() < THREADS {
+    if stage.by() != Mover::CpAsync && kernel.threads() < THREADS {
         return Err(format!(
             "the block has {} threads of the {THREADS} that copy",
             kernel.threads()
@@ -55,7 +62,8 @@ pub(super) fn fit<'c>(kernel: Kernel<'c, 'c>, stage: Stage<'c, 'c>) -> Result<()
         return Err("elements that lie together in shared memory do not in global memory".to_owned());
     }
     let bytes = element_bits(source).map_or(0, |bits| bits as i64 / 8);
-    if ![1, 2, 4].contains(&bytes) || s.span * bytes % WIDTHS[0] != 0 || s.rows % PERIOD_ROWS != 0 {
+    let has_width = [1, 2, 4].contains(&bytes) || bytes == 8 && stage.by() == Mover::CpAsync;
+    if !has_width || s.span * bytes % WIDTHS[0] != 0 || s.rows % PERIOD_ROWS != 0 {
         return Err(format!("{} rows of {} elements are no whole chunks", s.rows, s.span));
     }
     Ok(())
@@ -94,9 +102,20 @@ impl<'c> Widths<'c> {
         let known = known_multiple(o.stage.indices()[axis]);
         let mut tests = vec![];
         for width in WIDTHS {
-            // What the widest chunks fit, tensor copies take.
-            if width == WIDTHS[0] && o.stage.condition().is_some() {
-                continue;
+            if width == WIDTHS[0] {
+                match (o.stage.by(), o.stage.condition()) {
+                    (Mover::CpAsync, None) => {
+                        tests.push((width, None));
+                        break;
+                    }
+                    (Mover::CpAsync, Some(fits)) => {
+                        tests.push((width, Some(fits)));
+                        continue;
+                    }
+                    // What the widest chunks fit, tensor copies take.
+                    (_, Some(_)) => continue,
+                    _ => {}
+                }
             }
             let n = width / o.element_bytes();
             if n == 1 {
@@ -137,16 +156,22 @@ impl<'c> Operand<'c> {
     }
 }
 
-/// A thread's part of the copy of an operand into a slot.
+/// A thread's part of the copy of an operand into a slot; `thread` is its number among those that copy, and their number.
 pub(super) fn copy<'c>(
     e: &Emit<'c, '_>,
     o: &Operand<'c>,
     from: &Source<'c>,
     widths: &Widths<'c>,
     slot: V<'c>,
-    thread: V<'c>,
+    (thread, threads): (V<'c>, i64),
 ) {
-    let c = Copy { o, from, slot, thread };
+    let c = Copy {
+        o,
+        from,
+        slot,
+        thread,
+        threads,
+    };
     c.by_widths(e, &widths.tests);
 }
 
@@ -156,6 +181,7 @@ struct Copy<'c, 'x> {
     from: &'x Source<'c>,
     slot: V<'c>,
     thread: V<'c>,
+    threads: i64,
 }
 
 /// A chunk of a panel.
@@ -216,7 +242,7 @@ impl<'c> Copy<'c, '_> {
         let (s, slot_type, sizes) = (self.o.staging, self.o.stage.result().r#type(), self.sizes(e));
         let elements = width / self.o.element_bytes();
         let in_row = s.span / elements;
-        let together = THREADS / in_row;
+        let together = self.threads / in_row;
         let step = together.max(PERIOD_ROWS);
         let passes = (s.rows + step - 1) / step;
         let unroll = (1..=asked.min(passes)).rev().find(|u| passes % u == 0).unwrap_or(1);
@@ -426,10 +452,10 @@ impl<'c> Copy<'c, '_> {
         };
         e.for_loop(
             e.index(0),
-            e.index((total + THREADS - 1) / THREADS),
+            e.index((total + self.threads - 1) / self.threads),
             e.index(1),
             |e, n| {
-                let number = e.add(e.mul(n, e.index(THREADS)), self.thread);
+                let number = e.add(e.mul(n, e.index(self.threads)), self.thread);
                 let split = |e: &Emit<'c, '_>, v: V<'c>, by: i64| (e.div_u(v, e.index(by)), e.rem_u(v, e.index(by)));
                 let one = |e: Emit<'c, '_>| {
                     let (rest, column) = split(&e, number, in_row);
@@ -449,7 +475,7 @@ impl<'c> Copy<'c, '_> {
                     let slab = Slab::build(e.loc(), panel_type, self.o.ring, &[self.slot, block, panel]);
                     self.store(&e, &values, e.insert(slab).result0(), [row, column]);
                 };
-                if total % THREADS == 0 {
+                if total % self.threads == 0 {
                     one(e);
                 } else {
                     e.if_then(e.cmp(Cmp::Ult, number, e.index(total)), one);

@@ -4,10 +4,10 @@ use girih_dialects::tile::{
     ops::{
         kernel::Kernel,
         memory::{Load, Store},
-        mma::Mma,
+        mma::{LoadStaged, Mma},
         reduce::Reduce,
         scan::Scan,
-        shape::{Broadcast, ExpandDims},
+        shape::{Bitcast, Broadcast, ExpandDims},
         slice::ExtractSlice,
         value::ConvertLayout,
     },
@@ -19,8 +19,13 @@ use std::collections::BTreeSet;
 type V<'c> = Value<'c, 'c>;
 
 /// Shared memory in which threads will exchange tiles, at most: the largest tile that a product of tiles takes or that another
-/// op moves as a whole, and what reductions have of each warp.
-pub fn exchanged_bytes<'c>(kernel: Kernel<'c, 'c>) -> u64 {
+/// op moves as a whole, and what reductions have of each warp; of the ops that `counts` means, and with `stores` also what is
+/// stored, which warpgroups store as they hold it.
+pub(crate) fn exchanged_bytes<'c>(
+    kernel: Kernel<'c, 'c>,
+    stores: bool,
+    counts: &dyn Fn(OperationRef<'c, 'c>) -> bool,
+) -> u64 {
     let of = |v: &V<'c>| -> u64 {
         let t = v.r#type();
         let elements = t.shape().filter(|_| t.is_ranked_tensor_type());
@@ -28,9 +33,16 @@ pub fn exchanged_bytes<'c>(kernel: Kernel<'c, 'c>) -> u64 {
         elements.unsigned_abs() * element_bits(t).unwrap_or(0).max(8) / 8
     };
     let warps = kernel.threads().unsigned_abs().div_ceil(32);
-    let stays = [Broadcast::NAME, ExpandDims::NAME, Load::NAME, Store::NAME];
+    let stays = [
+        Bitcast::NAME,
+        Broadcast::NAME,
+        ExpandDims::NAME,
+        Load::NAME,
+        LoadStaged::NAME,
+        Store::NAME,
+    ];
     let (mut tiles, mut parts, mut lines) = (0, 0, BTreeSet::new());
-    for op in kernel.op().nested_ops() {
+    for op in kernel.op().nested_ops().into_iter().filter(|op| counts(*op)) {
         if let Some(scan) = op.cast::<Scan>() {
             let sizes = scan
                 .sources()
@@ -47,7 +59,12 @@ pub fn exchanged_bytes<'c>(kernel: Kernel<'c, 'c>) -> u64 {
         } else if op.is::<Reduce>() {
             parts = parts.max(op.result_values().iter().map(|v| of(v) * warps).sum());
         } else if let Some(mma) = op.cast::<Mma>() {
-            tiles = tiles.max(of(&mma.a())).max(of(&mma.b()));
+            // What is staged is loaded as the product needs it.
+            let moved = [mma.a(), mma.b()].map(whole).into_iter();
+            let moved = moved.filter(|v| v.defining_op().is_none_or(|by| !by.is::<LoadStaged>()));
+            tiles = moved.map(|v| of(&v)).fold(tiles, u64::max);
+        } else if let Some(store) = op.cast::<Store>().filter(|_| stores) {
+            tiles = tiles.max(of(&store.value()));
         } else if let Some(convert) = op.cast::<ConvertLayout>() {
             // Those of one size share a buffer.
             lines.insert(of(&convert.source()));
@@ -59,4 +76,10 @@ pub fn exchanged_bytes<'c>(kernel: Kernel<'c, 'c>) -> u64 {
     }
     // Parts take turns in two buffers.
     tiles + 2 * parts + lines.into_iter().sum::<u64>()
+}
+
+/// The tile of whole bytes or more that a tile is the bits of, or itself.
+pub(crate) fn whole<'c>(v: V<'c>) -> V<'c> {
+    let cast = v.defining_op().and_then(|by| by.cast::<Bitcast>());
+    cast.map_or(v, |cast| whole(cast.source()))
 }

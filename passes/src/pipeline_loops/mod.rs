@@ -40,6 +40,9 @@
 //! `tile.cp_async` and arrives at `full` when that is over (`copies`), and the loop passes a fence between the proxies before
 //! it multiplies. Rings go on counting where a loop around the loop enters it again (`nest`).
 //!
+//! What products of tiles take (`by cp_async`) all threads of the block bring, in groups of `cp.async` (`groups`): no mbarriers,
+//! and no warps of their own.
+//!
 //! Threads copy without running ahead where the dimension that is contiguous in shared memory has no stride 1 in global
 //! memory, so that elements are transposed on the way, where there is no loop, where passes cannot be numbered, and where the
 //! kernel writes the memref before (`threads`).
@@ -52,6 +55,7 @@
 //! stay what they are.
 mod copies;
 mod exchanged;
+mod groups;
 mod ring;
 mod threads;
 
@@ -66,13 +70,14 @@ use girih_dialects::{
     tile::{
         ops::{
             index::ThreadId,
-            kernel::Kernel,
+            kernel::{Kernel, REGISTER_FILE},
             mbarrier,
             memory::Alloc,
-            mma::{Mover, Stage},
+            mma::{Mma, Mover, Stage},
             sync::{Barrier, Fence, FenceKind},
         },
-        verify::{MAX_SHARED_BYTES, memref_bytes},
+        target_of,
+        verify::{MAX_SHARED_BYTES, memref_bytes, number_bits},
     },
 };
 use girih_ir::{
@@ -84,12 +89,16 @@ use girih_ir::{
     rewrite::Before,
 };
 
-use exchanged::exchanged_bytes;
+pub(crate) use exchanged::{exchanged_bytes, whole};
 
 type V<'c> = Value<'c, 'c>;
 
 /// Most slots that are taken without being asked for.
 const MOST_SLOTS: i64 = 4;
+/// Registers of a thread for operands and addresses beside what it sums.
+const REGISTERS_BESIDE_SUMS: i64 = 64;
+/// Most slots that are filled in groups.
+const MOST_GROUPS: i64 = 9;
 /// Bytes that are kept for mbarriers and alignment.
 const SPARE_BYTES: u64 = 1024;
 
@@ -161,10 +170,21 @@ struct Ring<'c> {
 
 /// A loop whose copies run ahead.
 struct Ahead<'c> {
-    nest: Nest<'c>,
+    /// `None` where it counts anew each time that it is entered.
+    nest: Option<Nest<'c>>,
     place: OperationRef<'c, 'c>,
     /// Staged operands, each with the number of its ring.
     stages: Vec<(Stage<'c, 'c>, usize)>,
+}
+
+impl<'c> Ahead<'c> {
+    /// Whether all threads of the block bring what it stages, in groups of `cp.async`.
+    fn is_in_groups(&self) -> bool {
+        self.stages.iter().all(|(stage, _)| stage.by() == Mover::CpAsync)
+    }
+    fn is_around(&self, op: OperationRef<'c, 'c>) -> bool {
+        std::iter::successors(Some(op), |op| op.parent()).any(|outer| outer == self.place)
+    }
 }
 
 fn pipeline<'c>(kernel: Kernel<'c, 'c>, slots: i64, cx: &PassContext<'c>) -> Res {
@@ -198,7 +218,10 @@ fn pipeline<'c>(kernel: Kernel<'c, 'c>, slots: i64, cx: &PassContext<'c>) -> Res
                 continue;
             }
             Err(why) => {
-                let m = format!("is by tma, which runs ahead of a loop, but {why}; write by threads");
+                let m = format!(
+                    "is by {}, which runs ahead of a loop, but {why}; write by threads",
+                    stage.by()
+                );
                 return Diag::op(&stage.op(), m).report();
             }
         };
@@ -213,10 +236,17 @@ fn pipeline<'c>(kernel: Kernel<'c, 'c>, slots: i64, cx: &PassContext<'c>) -> Res
             }),
         }
     }
-    let n = shared.slots_of_each(&rest, slots)?;
+    let n = match rest.is_empty() && !loops.is_empty() && loops.iter().all(Ahead::is_in_groups) {
+        true => shared.slots_of_groups(&loops, slots)?,
+        false => shared.slots_of_each(&rest, slots)?,
+    };
     for l in loops {
         cx.count(0, n.unsigned_abs());
-        ring::run_ahead(&mut shared, &l, n)?;
+        if l.is_in_groups() {
+            groups::run_ahead(&mut shared, &l, n)?;
+        } else {
+            ring::run_ahead(&mut shared, &l, n)?;
+        }
     }
     for block in threads::blocks(&rest) {
         threads::copy_all(&mut shared, block);
@@ -231,12 +261,16 @@ fn pipeline<'c>(kernel: Kernel<'c, 'c>, slots: i64, cx: &PassContext<'c>) -> Res
     Ok(())
 }
 
-/// The loops around a staged operand whose copies can run ahead, or why they cannot.
-fn runs_ahead<'c>(kernel: Kernel<'c, 'c>, stage: Stage<'c, 'c>) -> Result<Nest<'c>, String> {
+/// The loops around a staged operand whose copies can run ahead, if passes are to be numbered, or why they cannot.
+fn runs_ahead<'c>(kernel: Kernel<'c, 'c>, stage: Stage<'c, 'c>) -> Result<Option<Nest<'c>>, String> {
     let Some(place) = stage.op().parent().filter(|p| p.full_name() == "scf.for") else {
         return Err("it does not stand in the body of an scf.for itself".to_owned());
     };
-    let nest = Nest::of(place, kernel.op())?;
+    // What is copied in groups counts anew each time.
+    let nest = match stage.by() {
+        Mover::CpAsync => None,
+        _ => Some(Nest::of(place, kernel.op())?),
+    };
     let mut slice = Slice::new(|v| !is_defined_in(v, place));
     if let Some(counter) = counter(place) {
         slice.set(counter, counter);
@@ -249,7 +283,7 @@ fn runs_ahead<'c>(kernel: Kernel<'c, 'c>, stage: Stage<'c, 'c>) -> Result<Nest<'
     if let Some(write) = written_before(kernel, stage.op(), stage.source()) {
         return Err(format!("the kernel writes the memref before, at {}", line(write)));
     }
-    if stage.by() == Mover::Threads || stage.condition().is_some() {
+    if stage.by() != Mover::Tma || stage.condition().is_some() {
         copies::fit(kernel, stage)?;
     }
     Ok(nest)
@@ -280,7 +314,7 @@ impl<'c> Shared<'c> {
             .filter(|s| !self.rings.iter().any(|ring| ring.can_serve(**s)));
         let used: u64 = allocated.map(|a| bytes(a.result().r#type())).sum::<u64>()
             + buffers.map(|s| bytes(s.result().r#type())).sum::<u64>()
-            + exchanged_bytes(self.kernel)
+            + exchanged_bytes(self.kernel, false, &|_| true)
             + SPARE_BYTES;
         let one_of_each: u64 = self.rings.iter().map(|ring| bytes(ring.slot)).sum();
         if one_of_each == 0 {
@@ -288,16 +322,74 @@ impl<'c> Shared<'c> {
             return Ok(1);
         }
         let room = MAX_SHARED_BYTES.saturating_sub(used);
-        let fit = room.checked_div(one_of_each).map_or(1, |n| n.min(1 << 10) as i64);
+        let fit = slots_in(room, one_of_each);
         let wanted = if asked > 0 { asked } else { fit.clamp(1, MOST_SLOTS) };
         if wanted <= fit {
             return Ok(wanted);
         }
+        self.too_few(one_of_each, room, fit, wanted)
+    }
+    /// The same where all threads copy in groups: so few that two blocks fit a multiprocessor, if that leaves three, and if the
+    /// registers are enough for two. When such a loop is over its slots are free for what threads exchange then.
+    fn slots_of_groups(&self, loops: &[Ahead<'c>], asked: i64) -> Res<i64> {
+        let kernel = self.kernel.op();
+        let limit = target_of(kernel).map_or(MAX_SHARED_BYTES, |t| u64::from(t.dynamic_shared_bytes()));
+        let bytes = |t: Type<'c>| memref_bytes(t).unwrap_or(0);
+        let allocated = kernel.nested_ops().into_iter().filter_map(|op| op.cast::<Alloc>());
+        let allocated: u64 = allocated.map(|a| bytes(a.result().r#type())).sum();
+        let is_inside = |op| loops.iter().any(|l| l.is_around(op));
+        let inside = exchanged_bytes(self.kernel, true, &is_inside);
+        let outside = exchanged_bytes(self.kernel, true, &|op| !is_inside(op));
+        let around = |l: &Ahead<'c>| {
+            std::iter::successors(l.place.parent(), |op| op.parent())
+                .take_while(|op| !op.is::<Kernel>())
+                .collect::<Vec<_>>()
+        };
+        let comes_again = |l: &Ahead<'c>| around(l).into_iter().any(|op| op.full_name() != "scf.if");
+        let lasts = inside > 0 || loops.iter().any(comes_again);
+        let used = allocated + SPARE_BYTES + if lasts { inside.max(outside) } else { 0 };
+        let one_of_each: u64 = self.rings.iter().map(|ring| bytes(ring.slot)).sum();
+        let room = limit.saturating_sub(used);
+        let fit = slots_in(room, one_of_each);
+        let two = slots_in(
+            ((limit + SPARE_BYTES) / 2).saturating_sub(used + SPARE_BYTES),
+            one_of_each,
+        );
+        let most = match two >= 3 && self.sums_leave_room_for_two() {
+            true => two.min(MOST_SLOTS),
+            false => MOST_SLOTS,
+        };
+        let wanted = if asked > 0 { asked } else { fit.clamp(1, most) };
+        // A wait leaves at most seven groups in flight.
+        if wanted <= fit && wanted <= MOST_GROUPS {
+            return Ok(wanted);
+        }
+        self.too_few(one_of_each, room, fit.min(MOST_GROUPS), wanted)
+    }
+    /// Whether sums of products leave two blocks the registers that they need beside them.
+    fn sums_leave_room_for_two(&self) -> bool {
+        let bits = |mma: Mma<'c, 'c>| {
+            let t = mma.result().r#type();
+            let elements: i64 = t.shape().unwrap_or_default().iter().product();
+            elements * number_bits(t).unwrap_or(0) as i64
+        };
+        let sums = self
+            .kernel
+            .op()
+            .nested::<Mma>()
+            .into_iter()
+            .map(bits)
+            .max()
+            .unwrap_or(0)
+            / 32;
+        2 * (sums + self.kernel.threads() * REGISTERS_BESIDE_SUMS) <= REGISTER_FILE
+    }
+    fn too_few(&self, one_of_each: u64, room: u64, fit: i64, wanted: i64) -> Res<i64> {
         let m = format!(
             "stages {one_of_each} bytes at a time, but {room} bytes of shared memory are free, which are {fit} slots; found slots = \
              {wanted}; take smaller tiles or fewer slots"
         );
-        Diag::op(&kernel, m).report()
+        Diag::op(&self.kernel.op(), m).report()
     }
     /// The memory of a ring.
     fn ring(&mut self, n: usize, loc: Location<'c>, slots: i64) -> V<'c> {
@@ -344,6 +436,11 @@ impl<'c> Shared<'c> {
         e.insert(Fence::build(loc, FenceKind::MbarrierInit));
         e.insert(Barrier::build(loc, None, None));
     }
+}
+
+/// How often `bytes` fit.
+fn slots_in(room: u64, bytes: u64) -> i64 {
+    room.checked_div(bytes).map_or(1, |n| n.min(1 << 10) as i64)
 }
 
 impl<'c> Ring<'c> {

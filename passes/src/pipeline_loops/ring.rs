@@ -74,7 +74,10 @@ pub(super) fn run_ahead<'c>(shared: &mut Shared<'c>, ahead: &Ahead<'c>, slots: i
     let Some(head) = body.op_list().first().copied() else {
         return Ok(());
     };
-    let before = ahead.nest.passes_before(&Emit::new(&Before(place), loc));
+    let before = ahead
+        .nest
+        .as_ref()
+        .and_then(|nest| nest.passes_before(&Emit::new(&Before(place), loc)));
     let pass = |e: &Emit<'c, '_>, k: V<'c>| {
         let own = e.div_u(e.sub(k, bounds[0]), bounds[2]);
         before.map_or(own, |before| e.add(before, own))
@@ -143,9 +146,9 @@ fn position<'c>(e: &Emit<'c, '_>, pass: V<'c>, slots: i64) -> (V<'c>, V<'c>) {
     (e.rem_u(pass, n), e.rem_u(e.div_u(pass, n), e.index(2)))
 }
 
-fn operand<'c>(shared: &mut Shared<'c>, stage: Stage<'c, 'c>, ring: V<'c>) -> Res<Operand<'c>> {
+pub(super) fn operand<'c>(shared: &mut Shared<'c>, stage: Stage<'c, 'c>, ring: V<'c>) -> Res<Operand<'c>> {
     let (slot, staging) = (stage.result().r#type(), stage.staging());
-    if stage.by() == Mover::Threads {
+    if stage.by() != Mover::Tma {
         return Ok(Operand {
             stage,
             staging,
@@ -259,7 +262,7 @@ fn fill<'c>(
             continue;
         }
         let widths = copies::Widths::new(e, o, &from);
-        let by_threads = |e: Emit<'c, '_>| copies::copy(&e, o, &from, &widths, slot, thread);
+        let by_threads = |e: Emit<'c, '_>| copies::copy(&e, o, &from, &widths, slot, (thread, copies::THREADS));
         let mut stores = widths.stores(e);
         match o.stage.condition().filter(|_| o.map.is_some()) {
             Some(condition) => {

@@ -38,6 +38,9 @@
 //! the product stands in no loop, the passes of the loops around cannot be numbered (`nest`), the place to copy from depends
 //! on more than their counters, or the kernel writes the memref before; a remark says so.
 //!
+//! Operands of other products that a loop loads are staged, too: by all threads, ahead of the loop, and come back as tiles
+//! (`warp_products`).
+//!
 //! A product of warpgroups needs operands that are loaded just before it, from memory that is not written in between;
 //! `threads` of 128 for each 64 rows of the accumulator; N a multiple of 8 up to 256, K one of 32 bytes; and a target that has
 //! `wgmma` of these numbers. Any other product stays as it is, on tiles, for `tile-assign-layouts` to make `mma.sync` of; a
@@ -45,6 +48,7 @@
 //!
 //! *Refuses* to stage the other operand of one that is staged, where that cannot be. *Numbers* stay what they are.
 mod tensor;
+mod warp_products;
 
 use girih_core::target::Feature;
 use girih_dialects::{
@@ -100,6 +104,10 @@ impl Pass for PlanCopies {
             Statistic {
                 name: "warp-products",
                 description: "Products that are left to mma.sync",
+            },
+            Statistic {
+                name: "group-copies",
+                description: "Operands of mma.sync that all threads stage ahead of a loop",
             },
         ],
         dialects: &[
@@ -165,7 +173,7 @@ fn plan<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         .into_iter()
         .filter_map(|op| op.cast())
         .collect();
-    let mut plans = vec![];
+    let (mut plans, mut rest) = (vec![], vec![]);
     for mma in &products {
         match operands(kernel, *mma) {
             Ok(own) => plans.extend(own),
@@ -175,12 +183,17 @@ fn plan<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
             }
             Err(refusal) => {
                 cx.count(2, 1);
+                rest.push(*mma);
                 let m = format!("is multiplied by mma.sync, not by wgmma: {}", refusal.why);
                 drop(refusal.note(Diag::remark(&mma.op(), m)));
             }
         }
     }
     errors.result()?;
+    if plans.is_empty() && !products.iter().any(|mma| mma.is_staged()) {
+        warp_products::stage(kernel, &rest, cx);
+        return Ok(());
+    }
     for plan in &plans {
         match &plan.copy {
             Err(why) => {
@@ -260,7 +273,12 @@ fn operands<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>) -> Result<Vec<Plan<'c>
     if is_laid_out(acc) {
         return Err(format!("the accumulator {acc} has a layout already").into());
     }
-    let needed = wgmma_of(mma).ok_or_else(|| "wgmma has no f64".to_owned())?;
+    let element = mma
+        .a()
+        .r#type()
+        .element_type()
+        .map_or_else(String::new, |e| e.to_string());
+    let needed = wgmma_of(mma).ok_or_else(|| format!("tile.wgmma has no {element}"))?;
     if let Some(target) = target_of(mma.op()) {
         Feature::Op(needed).legal(target).map_err(|e| e.to_string())?;
     }
@@ -450,6 +468,7 @@ fn stage<'c>(
         b_major,
         mma.unsigned_a(),
         mma.unsigned_b(),
+        mma.popc(),
     ));
     mma.result().replace_all_uses_with(&new.result0());
     // SAFETY: the op's result has no uses any more.

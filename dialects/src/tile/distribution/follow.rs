@@ -1,4 +1,4 @@
-//! Layouts that follow from others: of a tile seen in another shape, repeated, with an axis more, or with its axes exchanged.
+//! Layouts that follow from others: of a tile seen in another shape or as other numbers, repeated, with an axis more, or with its axes exchanged.
 use super::{
     Blocked, LANE_BITS, Linear, Sliced, fits_shape, flattened, images_of, linear_of, rebuilt, trimmed, unflattened,
 };
@@ -15,6 +15,35 @@ pub fn reshaped<'c>(layout: Attribute<'c>, from: &[i64], to: &[i64]) -> Option<A
             .collect()
     };
     rebuilt_attribute(layout, seen(Dim::Register), seen(Dim::Lane), seen(Dim::Warp), to)
+}
+
+/// The layout of a tile of shape `to` whose numbers are the parts of those of a tile of shape `from`, or made of them: one axis
+/// has another size. `None` where a number would be divided among threads.
+pub fn bitcast<'c>(layout: Attribute<'c>, from: &[i64], to: &[i64]) -> Option<Attribute<'c>> {
+    let axis = from.iter().zip(to).position(|(f, t)| f != t)?;
+    let linear = linear_of(layout, from)?;
+    let images = |dim| images_of(&linear, dim, from.len());
+    let (mut register, mut lane, mut warp) = (images(Dim::Register), images(Dim::Lane), images(Dim::Warp));
+    let parts = (from[axis].max(to[axis]) / from[axis].min(to[axis])) as u32;
+    // What tells the parts of a number from each other.
+    let alone = |bit: u32| (0..from.len()).map(|a| if a == axis { 1 << bit } else { 0 }).collect();
+    let own: Vec<Vec<u32>> = (0..parts.ilog2()).map(alone).collect();
+    if to[axis] > from[axis] {
+        let all = register.iter_mut().chain(&mut lane).chain(&mut warp);
+        all.for_each(|image| image[axis] *= parts);
+        return rebuilt_attribute(layout, [own, register].concat(), lane, warp, to);
+    }
+    if !own.iter().all(|part| register.contains(part)) {
+        return None;
+    }
+    register.retain(|image| !own.contains(image));
+    let mut all = register.iter_mut().chain(&mut lane).chain(&mut warp);
+    all.try_for_each(|image| {
+        let whole = image[axis] % parts == 0;
+        image[axis] /= parts;
+        whole.then_some(())
+    })?;
+    rebuilt_attribute(layout, register, lane, warp, to)
 }
 
 /// The layout of a tile of shape `to` that follows from that of a tile of shape `from`, where sizes differ only in that one

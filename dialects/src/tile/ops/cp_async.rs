@@ -5,6 +5,8 @@
 //! tile.cp_async %A[%row, %column], %slot[%r, %c], 16 src_size %n : ...
 //! tile.cp_async.mbarrier_arrive %full[%slot] noinc : ...         // arrives when the thread's copies so far are over
 //! tile.cp_async.wait_all                                         // or: the thread waits for them
+//! tile.cp_async.commit_group                                     // or: for all but the last groups
+//! tile.cp_async.wait_group 2
 //! ```
 use super::super::{
     marks::IN_FLIGHT,
@@ -165,3 +167,45 @@ op! {
         hooks { fn verify(self) -> Res { on_device(self.op()) } }
     }
 }
+
+op! {
+    /// Makes a group of the copies that the thread has issued with `tile.cp_async` since the last group, of none if there are
+    /// none: `cp.async.commit_group`.
+    ///
+    /// ```mlir
+    /// tile.cp_async.commit_group
+    /// ```
+    pub struct CommitGroup = "tile.cp_async.commit_group" {
+        effects [read, write]
+        format "attr-dict"
+        hooks { fn verify(self) -> Res { on_device(self.op()) } }
+    }
+}
+
+op! {
+    /// Waits until of the thread's groups of `tile.cp_async` at most the last `pending` are in flight: `cp.async.wait_group`.
+    /// What other threads copied is there after a barrier.
+    ///
+    /// ```mlir
+    /// tile.cp_async.wait_group 2
+    /// tile.barrier
+    /// ```
+    pub struct WaitGroup = "tile.cp_async.wait_group" {
+        attributes { pending: required(I64) }
+        effects [read, write]
+        format "$pending attr-dict"
+        hooks {
+            fn verify(self) -> Res {
+                let mut errors = Errors::default();
+                errors.merge(on_device(self.op()));
+                if !(0..=MOST_PENDING).contains(&self.pending()) {
+                    errors.op(&self.op(), format!("leaves {} groups in flight; write 0 to {MOST_PENDING}", self.pending()));
+                }
+                errors.result()
+            }
+        }
+    }
+}
+
+/// Most groups that a wait leaves in flight: ptxas takes no larger number.
+const MOST_PENDING: i64 = 7;

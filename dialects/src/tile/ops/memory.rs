@@ -6,7 +6,7 @@ use super::super::{
     spaces::{SHARED_MEMREF, Shared, is_global, shared_of},
     types::MBarrierType,
     verify::{
-        MAX_SHARED_BYTES, element_bits, index_count, is_contiguous, memref_bytes, on_device, static_shape,
+        MAX_SHARED_BYTES, element_bits, index_count, is_contiguous, memref_bytes, number_bits, on_device, static_shape,
         whole_warpgroups,
     },
 };
@@ -387,6 +387,13 @@ fn types_fit<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, memory: Type<'c>
 
 /// A tile whose layout passes choose.
 fn value_sizes<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, tile: Type<'c>) {
+    if let Some(bits @ 2..8) = number_bits(tile) {
+        let m = format!(
+            "moves {tile}, but memory has no numbers of {bits} bits; move bytes, a tile of i8, and make {} of them with tile.bitcast",
+            tile.element_type().map_or_else(String::new, |e| e.to_string())
+        );
+        errors.op(&op, m);
+    }
     let shape = tile.shape().unwrap_or_default();
     if shape.len() > 5 {
         errors.op(&op, format!("moves {tile}, but tiles have at most five axes"));

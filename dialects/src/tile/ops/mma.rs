@@ -54,8 +54,20 @@ attr_enum! {
     pub enum Mover("who copies") {
         /// Tensor copies.
         Tma = "tma",
+        /// The block's threads ahead of the loop, by `cp.async` of 16 bytes, for products of tiles.
+        CpAsync = "cp_async",
         /// The block's threads.
         Threads = "threads",
+    }
+}
+
+attr_enum! {
+    /// What stands for the product of two bits; a sum counts the ones.
+    pub enum BitOp("an operation on bits") {
+        /// One where the bits differ: PTX's `.xor.popc`.
+        Xor = "xor",
+        /// One where both bits are ones: PTX's `.and.popc`.
+        And = "and",
     }
 }
 
@@ -129,8 +141,8 @@ impl Staging {
 
 op! {
     /// `acc + a b` on whole tiles, by all threads of the block: `a` is M x K, `b` is K x N, `acc` is M x N, whatever lies
-    /// contiguous in memory, however small. f32 operands are tf32: the last 13 bits are cut off. i8 operands are signed unless
-    /// `unsigned_a`, `unsigned_b`.
+    /// contiguous in memory, however small. f32 operands are tf32: the last 13 bits are cut off. i8 and i4 operands are signed
+    /// unless `unsigned_a`, `unsigned_b`. Of single bits `popc` says what stands for the product: `xor` or `and`.
     ///
     /// | a, b | acc | mma.sync | wgmma |
     /// |---|---|---|---|
@@ -138,12 +150,17 @@ op! {
     /// | bf16, f32 | f32 | every target | sm_90a |
     /// | f8E4M3FN, f8E5M2, also mixed | f32, f16 | sm_89 and later | sm_90a |
     /// | i8, of either sign, also mixed | i32 | every target | sm_90a |
+    /// | i4, of either sign, also mixed | i32 | every target | |
+    /// | i1, with `popc xor` or `popc and` | i32 | every target | |
     /// | f64 | f64 | every target, from sm_90 on 16 rows at once | |
+    ///
+    /// Memory has no numbers below a byte: i4 and i1 are loaded as bytes along K, and `tile.bitcast` makes tiles of them.
     ///
     /// Two ways lead down. `tile-plan-copies` stages operands that are loaded just before the product in shared memory; there
     /// they are `blocks x panels x rows x span` ([`Staging`]), `a_major`, `b_major` say what a row is, and `tile-expand-mma`
     /// makes `tile.wgmma` of it. All other products stay on tiles: `tile-assign-layouts` lays them out as `mma.sync` has its
-    /// fragments, each warp with a part of the accumulator.
+    /// fragments, each warp with a part of the accumulator. What a loop loads for these is staged ahead, too, and comes back as a
+    /// tile by `tile.load_staged`.
     ///
     /// ```mlir
     /// tile.kernel @k(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>, %B: memref<?x?xbf16, strided<[1, ?]>, #tile.global>) threads(128) launch {
@@ -165,10 +182,12 @@ op! {
             b_major: default(Major, Major::K),
             unsigned_a: unit,
             unsigned_b: unit,
+            /// Of products of single bits.
+            popc: optional(BitOp),
         }
         effects custom
         marks [ASYNC: a, ASYNC: b]
-        format "$a `,` $b `,` $acc attr-dict `:` type($a) `,` type($b) `,` type($acc)"
+        format "$a `,` $b `,` $acc (`popc` $popc^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)"
         hooks {
             fn effects(self, sink: &EffectSink) {
                 for (i, v) in self.op().operand_values().iter().enumerate().take(2) {
@@ -272,7 +291,7 @@ fn verify_mma<'c>(m: Mma<'c, 'c>) -> Res {
         ("f16", "f16") => matches!(d.as_str(), "f32" | "f16"),
         ("bf16", "bf16") | ("f32", "f32") => d == "f32",
         ("f64", "f64") => d == "f64",
-        ("i8", "i8") => d == "i32",
+        ("i8", "i8") | ("i4", "i4") | ("i1", "i1") => d == "i32",
         (a, b) if small(a) && small(b) => matches!(d.as_str(), "f32" | "f16"),
         _ => false,
     };
@@ -281,20 +300,35 @@ fn verify_mma<'c>(m: Mma<'c, 'c>) -> Res {
             &op,
             format!(
                 "multiplies {a} by {b} into {d}; tensor cores multiply f16 into f32 or f16, bf16 and f32 into f32, 8-bit floats into \
-                 f32 or f16, i8 into i32, f64 into f64"
+                 f32 or f16, i8, i4 and i1 into i32, f64 into f64"
             ),
         );
-    } else if a == "f64" && m.is_staged() {
+    } else if matches!(a.as_str(), "f64" | "i4" | "i1") && m.is_staged() {
         errors.op(
             &op,
-            "multiplies f64 from shared memory, but wgmma has no f64; multiply tiles",
+            format!("multiplies {a} from shared memory, where only wgmma reads, which has no {a}; multiply tiles"),
         );
     }
-    for (side, element) in [(Side::A, &a), (Side::B, &b)] {
-        if m.is_unsigned(side) && element != "i8" {
+    match m.popc() {
+        None if a == "i1" && b == "i1" => {
             errors.op(
                 &op,
-                format!("says unsigned_{side}, but operand {side} holds {element}; only i8 has two readings"),
+                "multiplies i1, but does not say what stands for the product of two bits; write popc xor or popc and",
+            );
+        }
+        Some(_) if a != "i1" || b != "i1" => {
+            errors.op(
+                &op,
+                format!("says popc, but multiplies {a} by {b}; only i1 has a choice"),
+            );
+        }
+        _ => {}
+    }
+    for (side, element) in [(Side::A, &a), (Side::B, &b)] {
+        if m.is_unsigned(side) && !matches!(element.as_str(), "i8" | "i4") {
+            errors.op(
+                &op,
+                format!("says unsigned_{side}, but operand {side} holds {element}; only i8 and i4 have two readings"),
             );
         }
     }
@@ -305,9 +339,9 @@ op! {
     /// A tile of global memory, staged in shared memory as operand `side` of a product: a copy of its own, complete when the
     /// op is done. Elements outside the memref are zero. `major` says which dimension is contiguous, the result's type the
     /// rest ([`Staging`]); `by` says who copies, and with `tma where` tensor copies do where a truth value holds, which is the
-    /// same for all threads and every pass of the loops around, and threads elsewhere. All threads of the block come by. With
-    /// `transposed` the operand is the tile of the memref with its axes exchanged: `B` may be N x K in memory. `cache` is the
-    /// policy of the tensor copies.
+    /// same for all threads and every pass of the loops around, and threads elsewhere. So does `cp_async where`: copies of 16
+    /// bytes where it holds, narrower ones elsewhere. All threads of the block come by. With `transposed` the operand is the
+    /// tile of the memref with its axes exchanged: `B` may be N x K in memory. `cache` is the policy of the tensor copies.
     ///
     /// `tile-plan-copies` makes it of a `tile.load`; `tile-pipeline` gives it memory and copies.
     ///
@@ -340,7 +374,7 @@ op! {
                     errors.op(&op, format!("the result {to} must have the element type of {from}"));
                 }
                 if self.condition().is_some() && self.by() == Mover::Threads {
-                    errors.op(&op, "is by threads, which can always copy; write `by tma where` a truth value, or no truth value");
+                    errors.op(&op, "is by threads, which can always copy; write `by tma where` or `by cp_async where` a truth value, or no truth value");
                 }
                 static_shape(op, "a staged tile", to)?;
                 if Staging::of(to, self.major()).is_none() {
@@ -363,6 +397,56 @@ impl Stage<'_, '_> {
     /// The axis of the memref that rows in shared memory go along.
     pub fn row_axis(&self) -> usize {
         self.staging().row_axis(self.side()) ^ usize::from(self.transposed())
+    }
+}
+
+op! {
+    /// A staged operand as a tile in registers: `source` lies as `tile.stage` puts operand `side`, one block of it. Where the
+    /// tile's layout gives threads what `ldmatrix` gives them, it is that instruction, with `.trans` where neighbours in a
+    /// register lie in different rows; else ordinary loads.
+    ///
+    /// ```mlir
+    /// tile.kernel @k(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>) threads(128) launch {
+    ///   %c1 = arith.constant 1 : index
+    ///   tile.grid %c1, %c1, %c1
+    /// } body {
+    ///   %c0 = arith.constant 0 : index
+    ///   %staged = tile.stage %A[%c0, %c0] side a major k by threads : memref<?x?xbf16, strided<[?, 1]>, #tile.global> -> memref<1x2x64x64xbf16, #tile.shared<swizzle = 128>>
+    ///   %a = tile.load_staged %staged side a major k : memref<1x2x64x64xbf16, #tile.shared<swizzle = 128>> -> tensor<64x128xbf16>
+    /// }
+    /// ```
+    pub struct LoadStaged = "tile.load_staged" {
+        operands { source: one(SHARED_MEMREF) }
+        results { result: one(ANY_TILE) }
+        attributes { side: required(Side), major: required(Major) }
+        effects [read source]
+        format "$source `side` $side `major` $major attr-dict `:` type($source) `->` type($result)"
+        hooks {
+            fn verify(self) -> Res {
+                let (op, mut errors) = (self.op(), Errors::default());
+                errors.merge(on_device(op));
+                let (from, to) = (self.source().r#type(), self.result().r#type());
+                static_shape(op, "a staged operand", from)?;
+                let Some(staging) = Staging::of(from, self.major()).filter(|s| s.blocks == 1) else {
+                    errors.op(&op, format!("loads {from}, expected 1 x panels x rows x span elements"));
+                    return errors.result();
+                };
+                let mut sizes = [0; 2];
+                sizes[self.side().mn_axis()] = staging.mn();
+                sizes[self.side().k_axis()] = staging.k();
+                if to.shape() != Some(sizes.to_vec()) || to.element_type() != from.element_type() {
+                    errors.op(&op, format!("makes {to} of {from}; the result has sizes {sizes:?} and the same elements"));
+                }
+                errors.result()
+            }
+        }
+    }
+}
+
+impl LoadStaged<'_, '_> {
+    /// How the operand lies in shared memory.
+    pub fn staging(&self) -> Staging {
+        Staging::of(self.source().r#type(), self.major()).expect("checked by the verifier")
     }
 }
 

@@ -1,5 +1,9 @@
-//! Tiles in other shapes: axes of size 1, repetition along them, other orders of axes. No element is computed.
-use super::super::{layouts::ANY_TILE, verify::on_device};
+//! Tiles in other shapes: axes of size 1, repetition along them, other orders of axes, other widths of numbers. No element is
+//! computed.
+use super::super::{
+    layouts::ANY_TILE,
+    verify::{number_bits, on_device},
+};
 use girih_ir::{
     kind::{I64, I64s},
     op,
@@ -125,6 +129,53 @@ op! {
                 let count = |t: Type<'_>| t.shape().unwrap_or_default().iter().try_fold(1i64, |n, s| n.checked_mul(*s));
                 if count(from) != count(to) || from.element_type() != to.element_type() {
                     errors.op(&self.op(), format!("makes {to} of {from}; the result has as many elements of the same type"));
+                }
+                errors.result()
+            }
+        }
+    }
+}
+
+op! {
+    /// The same bits as a tile of narrower or wider numbers: along the one axis whose size differs, neighbours lie in one number
+    /// together, the first in its lowest bits, as in memory. It moves nothing by itself: a thread that holds a number holds its
+    /// parts. Numbers below a byte, which memory does not have, come from bytes in this way. For numbers of one width there is
+    /// `arith.bitcast`.
+    ///
+    /// ```mlir
+    /// %bytes = arith.constant dense<0x21> : tensor<16x32xi8>
+    /// %small = tile.bitcast %bytes : tensor<16x32xi8> -> tensor<16x64xi4>
+    /// %bits = tile.bitcast %bytes : tensor<16x32xi8> -> tensor<128x32xi1>
+    /// ```
+    pub struct Bitcast = "tile.bitcast" {
+        operands { source: one(ANY_TILE) }
+        results { result: one(ANY_TILE) }
+        effects pure
+        format "$source attr-dict `:` type($source) `->` type($result)"
+        hooks {
+            fn verify(self) -> Res {
+                let (op, mut errors) = (self.op(), Errors::default());
+                errors.merge(on_device(op));
+                let (from, to) = (self.source().r#type(), self.result().r#type());
+                let widths = [from, to].map(|t| number_bits(t).filter(|bits| bits.is_power_of_two()));
+                let [Some(a), Some(b)] = widths else {
+                    errors.op(&op, format!("makes {to} of {from}; both hold numbers of a power of two of bits"));
+                    return errors.result();
+                };
+                if a == b {
+                    errors.op(&op, format!("makes {to} of {from}, whose numbers are of one width; write arith.bitcast"));
+                    return errors.result();
+                }
+                let (s, r) = (from.shape().unwrap_or_default(), to.shape().unwrap_or_default());
+                let differ: Vec<usize> = (0..s.len().min(r.len())).filter(|axis| s[*axis] != r[*axis]).collect();
+                let bits = |sizes: &[i64], axis: usize, width: u64| u64::try_from(sizes[axis]).ok()?.checked_mul(width);
+                let fits = s.len() == r.len()
+                    && matches!(differ[..], [axis] if bits(&s, axis, a).is_some() && bits(&s, axis, a) == bits(&r, axis, b));
+                if !fits {
+                    let m = format!(
+                        "makes {to} of {from}; one axis has another size, with as many bits in all: {a} bits become numbers of {b}"
+                    );
+                    errors.op(&op, m);
                 }
                 errors.result()
             }

@@ -152,6 +152,8 @@ pub enum Kind {
     ExpandDims(usize),
     Broadcast,
     Reshape,
+    /// The same bits as numbers of another width, along this axis.
+    Bitcast(usize),
     Transpose(Vec<usize>),
     Concat(usize),
     Slice {

@@ -271,6 +271,7 @@ impl Writer<'_> {
             }
             Kind::Broadcast => self.line(&format!("{results} = tile.broadcast {operands} : {from} -> {to}"), 0),
             Kind::Reshape => self.line(&format!("{results} = tile.reshape {operands} : {from} -> {to}"), 0),
+            Kind::Bitcast(_) => self.line(&format!("{results} = tile.bitcast {operands} : {from} -> {to}"), 0),
             Kind::Transpose(order) => {
                 self.line(
                     &format!("{results} = tile.transpose {operands} order {order:?} : {from} -> {to}"),

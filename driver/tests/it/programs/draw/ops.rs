@@ -182,7 +182,7 @@ impl Draw {
     pub(super) fn another_shape(&mut self, ops: &mut Vec<Op>, pool: &[Id], id: Id) -> Option<()> {
         let tile = self.of(id);
         let (dtype, shape, rank) = (tile.dtype, tile.shape.clone(), tile.shape.len());
-        match self.dice.below(8) {
+        match self.dice.below(9) {
             0 if rank < MOST_AXES => {
                 let axis = self.dice.below(rank + 1);
                 let mut wider = shape;
@@ -216,6 +216,18 @@ impl Draw {
                     seen[self.dice.below(rank)] *= 2;
                 }
                 self.make(ops, Kind::Reshape, &[id], dtype, &seen);
+            }
+            8 if rank > 0 && !dtype.is_float() => {
+                let to = self
+                    .dice
+                    .pick(&[DType::I1, DType::I8, DType::I16, DType::I32, DType::I64]);
+                let (axis, a, b) = (self.dice.below(rank), i64::from(width(dtype)), i64::from(width(to)));
+                let mut other = shape;
+                other[axis] = other[axis] * a / b;
+                if a == b || other[axis] == 0 || other.iter().product::<i64>() > self.most {
+                    return None;
+                }
+                self.make(ops, Kind::Bitcast(axis), &[id], to, &other);
             }
             5 if rank > 0 => {
                 // As many more as reach a power of two.

@@ -1,0 +1,111 @@
+//! Tiles of narrower or wider numbers with the same bits: shifts in a thread's registers.
+use super::{lower, refuse};
+use girih_dialects::{
+    nvvm::{Emit, V},
+    tile::{distribution::Distribution, ops::shape::Bitcast, verify::number_bits},
+};
+use girih_ir::{conversion::Conversion, op::OpView, prelude::*};
+
+/// Lowers the family.
+pub fn patterns(c: &mut Conversion<'_>) {
+    lower!(c, Bitcast, |op, operands, rewriter| {
+        let (from, to) = (op.source().r#type(), op.result().r#type());
+        let (Some(source), Some(result)) = (Distribution::of(from), Distribution::of(to)) else {
+            return Err(rewriter.no_match(op.op(), "no layout"));
+        };
+        let (Some(a), Some(b), Some(element)) = (number_bits(from), number_bits(to), to.element_type()) else {
+            return Err(rewriter.no_match(op.op(), "no numbers"));
+        };
+        let Some(axis) =
+            (0..from.shape().unwrap_or_default().len()).find(|axis| source.shape[*axis] != result.shape[*axis])
+        else {
+            return Err(rewriter.no_match(op.op(), "no axis has another size"));
+        };
+        let (e, values) = (Emit::new(rewriter, op.op().location()), operands.get(0));
+        let parts = (a.max(b) / a.min(b)) as u32;
+        let (whole, divided) = if a > b { (&source, &result) } else { (&result, &source) };
+        let place = |at: &[u32]| {
+            let mut at = at.to_vec();
+            at[axis] /= parts;
+            at
+        };
+        let find = |d: &Distribution, at: &[u32]| d.registers.iter().position(|f| f[..] == *at);
+        let threads = divided.threads.iter().map(|t| place(t));
+        let scaled = divided.threads.iter().all(|t| t[axis] % parts == 0);
+        let moved = if !scaled || !threads.eq(whole.threads.iter().cloned()) {
+            None
+        } else if a > b {
+            let part = |at: &Vec<u32>| {
+                let number = values[find(&source, &place(at))?];
+                Some(taken(&e, number, u64::from(at[axis] % parts) * b, element))
+            };
+            result.registers.iter().map(part).collect::<Option<Vec<_>>>()
+        } else {
+            let number = |at: &Vec<u32>| {
+                let part = |i: u32| {
+                    let mut at = at.clone();
+                    at[axis] = at[axis] * parts + i;
+                    find(&source, &at).map(|r| values[r])
+                };
+                let parts = (0..parts).map(part).collect::<Option<Vec<_>>>()?;
+                Some(joined(&e, &parts, element))
+            };
+            result.registers.iter().map(number).collect()
+        };
+        match moved {
+            Some(moved) => rewriter.replace_multiple(op.op(), &[moved]),
+            None => return refuse(op.op(), "divides numbers among threads; run tile-assign-layouts"),
+        }
+        Ok(())
+    });
+}
+
+/// A number's bits as an integer.
+fn as_integer<'c>(e: &Emit<'c, '_>, v: V<'c>) -> V<'c> {
+    if v.r#type().is_integer() {
+        return v;
+    }
+    let v = e.to_storage(v);
+    match v.r#type().bit_width() {
+        Some(bits) if !v.r#type().is_integer() => e.bitcast(v, e.int(bits)),
+        _ => v,
+    }
+}
+
+/// An integer as a number of as many bits.
+fn as_number<'c>(e: &Emit<'c, '_>, v: V<'c>, element: Type<'c>) -> V<'c> {
+    if element.is_integer() {
+        return v;
+    }
+    let stored = e.storage_type(element);
+    e.from_storage(if v.r#type() == stored { v } else { e.bitcast(v, stored) }, element)
+}
+
+/// The number that lies in another from a bit on.
+fn taken<'c>(e: &Emit<'c, '_>, whole: V<'c>, bit: u64, element: Type<'c>) -> V<'c> {
+    let whole = as_integer(e, whole);
+    let t = whole.r#type();
+    let moved = match bit {
+        0 => whole,
+        _ => e.value("arith.shrui", &[whole, e.constant(bit as i64, t)], t, &[]),
+    };
+    let bits = element.bit_width().unwrap_or(8);
+    as_number(e, e.value("arith.trunci", &[moved], e.int(bits), &[]), element)
+}
+
+/// The number that others are the parts of, the first in its lowest bits.
+pub(super) fn joined<'c>(e: &Emit<'c, '_>, parts: &[V<'c>], element: Type<'c>) -> V<'c> {
+    let word = e.int(element.bit_width().unwrap_or(8));
+    let mut whole = None;
+    for (i, part) in parts.iter().enumerate() {
+        let part = as_integer(e, *part);
+        let bits = i64::from(part.r#type().bit_width().unwrap_or(8));
+        let wide = e.value("arith.extui", &[part], word, &[]);
+        let term = match i {
+            0 => wide,
+            _ => e.value("arith.shli", &[wide, e.constant(i as i64 * bits, word)], word, &[]),
+        };
+        whole = Some(whole.map_or(term, |w| e.or(w, term)));
+    }
+    as_number(e, whole.unwrap_or_else(|| e.constant(0, word)), element)
+}

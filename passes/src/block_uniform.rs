@@ -22,7 +22,7 @@ pub fn is_uniform<'c>(op: OperationRef<'c, 'c>, values: &[V<'c>]) -> bool {
             break;
         }
         match parent.full_name() {
-            "scf.for" | "scf.if" => from.extend(bounds(parent)),
+            "scf.for" | "scf.if" | "scf.index_switch" => from.extend(bounds(parent)),
             _ if parent.is::<WarpSpecialize>() => {}
             _ => return false,
         }
@@ -53,7 +53,7 @@ fn decided_by<'c>(v: V<'c>) -> Option<Vec<V<'c>>> {
     let number = op.result_values().iter().position(|r| *r == v)?;
     match op.full_name() {
         "scf.for" => Some([bounds(op), carried(op, number)?].concat()),
-        "scf.if" => {
+        "scf.if" | "scf.index_switch" => {
             let given: Option<Vec<V>> = (0..op.region_count()).map(|r| yielded(op, r, number)).collect();
             Some([bounds(op), given?].concat())
         }

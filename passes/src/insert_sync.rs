@@ -258,7 +258,7 @@ fn place_before<'c>(later: &Use<'c>, earlier: &Use<'c>) -> Option<OperationRef<'
         }
         let operands = outer.operand_values();
         let uniform = match outer.full_name() {
-            "scf.if" => is_uniform(operands[0]),
+            "scf.if" | "scf.index_switch" => is_uniform(operands[0]),
             "scf.for" => operands.iter().take(3).all(|v| is_uniform(*v)),
             _ => false,
         };

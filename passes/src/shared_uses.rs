@@ -376,7 +376,7 @@ impl<'c, 'v> Walk<'c, 'v> {
             return;
         }
         let regions: Vec<_> = (0..op.region_count()).map(|r| op.region_at(r)).collect();
-        if op.full_name() == "scf.if" {
+        if matches!(op.full_name(), "scf.if" | "scf.index_switch") {
             let mut after: State = vec![];
             for region in regions {
                 let branch = if region.block_list().is_empty() {

@@ -68,11 +68,11 @@ pub fn divergence<'c>(op: OperationRef<'c, 'c>) -> Option<(OperationRef<'c, 'c>,
     let mut at = op;
     while let Some(outer) = at.parent().filter(|o| !o.is::<Kernel>()) {
         let decides = match outer.full_name() {
-            "scf.if" => outer.operand_values().into_iter().take(1).collect(),
+            "scf.if" | "scf.index_switch" => outer.operand_values().into_iter().take(1).collect(),
             "scf.for" => outer.operand_values().into_iter().take(3).collect(),
             _ => vec![],
         };
-        let known = matches!(outer.full_name(), "scf.if" | "scf.for");
+        let known = matches!(outer.full_name(), "scf.if" | "scf.index_switch" | "scf.for");
         let found = if known {
             decides.into_iter().find_map(difference)
         } else {

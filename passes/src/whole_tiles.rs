@@ -21,8 +21,10 @@ pub fn check<'c>(kernel: Kernel<'c, 'c>) -> Res {
     let mut errors = Errors::default();
     let mut said: Vec<OperationRef<'c, 'c>> = vec![];
     let body = kernel.body().block_list();
+    let mut has_tiles = false;
     for op in body.iter().flat_map(|b| b.op_list()).flat_map(|op| op.nested_ops()) {
         let touches = op.operand_values().into_iter().chain(op.result_values()).any(is_whole);
+        has_tiles |= touches;
         let threads = holders(op).unwrap_or(0).max(1);
         if let Some(m) = op.result_values().into_iter().find_map(|v| too_large(threads, v)) {
             errors.op(&op, m);
@@ -56,6 +58,16 @@ pub fn check<'c>(kernel: Kernel<'c, 'c>) -> Res {
             let m = "takes a number that differs between threads; whole tiles belong to all threads of the block, so give it one \
                      that is the same for all, or go through single elements with memref.load and memref.store";
             errors.merge(noted(op, m.to_owned(), number, source, "the number"));
+        }
+    }
+    // Among blocks any may be where whole tiles are.
+    let ends = body.iter().filter_map(|b| b.terminator_op());
+    for end in ends.filter(|_| has_tiles) {
+        let decides = matches!(end.full_name(), "cf.cond_br" | "cf.switch").then(|| end.operand_values()[0]);
+        if let Some((number, source)) = decides.and_then(with_source) {
+            let m = "goes to one block or another by a condition that differs between threads, in a kernel of whole tiles, which belong to \
+                     all threads of the block; write scf.if around what only some of them do";
+            errors.merge(noted(end, m.to_owned(), number, source, "the condition"));
         }
     }
     errors.result()

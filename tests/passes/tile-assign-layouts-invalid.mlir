@@ -1,6 +1,6 @@
 // RUN: girih-opt %s -tile-assign-layouts -split-input-file -verify-diagnostics
 
-// expected-error @+1 {{computes with tiles, whose layouts need 32, 64, 128, 256, 512 or 1024 threads, but has threads(96)}}
+// expected-error @+1 {{computes with tiles, whose layouts need 32, 64, 128, 256, 512 or 1024 threads, but has threads(96); write 64 or 128}}
 tile.kernel @threads(%X: memref<?xf32, #tile.global>) threads(96) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1

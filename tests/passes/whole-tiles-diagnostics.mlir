@@ -175,3 +175,45 @@ tile.kernel @roles(%X: !M, %Y: !M) threads(512) launch {
     tile.store %one, %Y[%t, %c0] : tensor<64x64xf32>, !M
   }
 }
+
+// -----
+
+// Tiles go through structured control flow; among blocks all threads go one way.
+!V = memref<?xi32, #tile.global>
+tile.kernel @blocks(%X: !V, %n: i32) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %two = arith.constant 2 : i32
+  %x = tile.load %X[%c0] : !V -> tensor<64xi32>
+  %is_two = arith.cmpi eq, %n, %two : i32
+  // expected-error@+1 {{carries whole tiles to another block; tiles go through scf.if, scf.index_switch, scf.for and scf.while, as arguments and results}}
+  cf.cond_br %is_two, ^a(%x : tensor<64xi32>), ^b
+^a(%v: tensor<64xi32>):
+  tile.store %v, %X[%c0] : tensor<64xi32>, !V
+  cf.br ^b
+^b:
+  tile.return
+}
+
+// -----
+
+!V = memref<?xi32, #tile.global>
+tile.kernel @some_threads(%X: !V) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %t = tile.thread_id
+  // expected-note@+1 {{the condition is made here}}
+  %first = arith.cmpi eq, %t, %c0 : index
+  // expected-error@+1 {{goes to one block or another by a condition that differs between threads, in a kernel of whole tiles}}
+  cf.cond_br %first, ^a, ^b
+^a:
+  %x = tile.load %X[%c0] : !V -> tensor<64xi32>
+  tile.store %x, %X[%c0] : tensor<64xi32>, !V
+  cf.br ^b
+^b:
+  tile.return
+}

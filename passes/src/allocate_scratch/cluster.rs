@@ -129,7 +129,7 @@ fn wait_in<'c>(block: BlockRef<'c, 'c>, ops: &[OperationRef<'c, 'c>]) {
             continue;
         }
         let branches: Vec<_> = (0..op.region_count()).filter_map(|r| op.region_at(r).entry()).collect();
-        if op.full_name() == "scf.if" && branches.len() == 2 {
+        if op.full_name() == "scf.index_switch" || op.full_name() == "scf.if" && branches.len() == 2 {
             branches.into_iter().for_each(|b| wait_in(b, ops));
         } else {
             wait_before(op);

@@ -438,7 +438,7 @@ fn walk<'c>(block: BlockRef<'c, 'c>, state: &mut State<'c>, found: &mut Clusters
         if op.is::<Reduce>() || op.is::<Scan>() || op.region_count() == 0 {
             continue;
         }
-        let is_loop = op.full_name() != "scf.if";
+        let is_loop = !matches!(op.full_name(), "scf.if" | "scf.index_switch");
         let mut after = *state;
         for region in 0..op.region_count() {
             let mut inner = *state;

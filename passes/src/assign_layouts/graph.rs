@@ -318,6 +318,7 @@ impl<'c> Graph<'c> {
                 }
             }
             "scf.if"
+            | "scf.index_switch"
             | "tensor.extract"
             | "tile.convert_layout"
             | "tile.assert"
@@ -325,6 +326,11 @@ impl<'c> Graph<'c> {
             | "tensor.splat"
             | "tile.splat"
             | "tile.iota" => {}
+            name if name.starts_with("cf.") => {
+                let m = "carries whole tiles to another block; tiles go through scf.if, scf.index_switch, scf.for and scf.while, as \
+                         arguments and results: write these, or have mlir-opt's --lift-cf-to-scf make them of a func.func";
+                return Diag::op(&op, m).report();
+            }
             name => {
                 let m = format!(
                     "works on tiles, but tile-assign-layouts has no rule for '{name}'; use arith, math, scf and the tile dialect"

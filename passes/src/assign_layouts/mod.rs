@@ -245,8 +245,13 @@ fn assign_in<'c>(kernel: Kernel<'c, 'c>, body: &[OperationRef<'c, 'c>], cx: &Pas
         return Ok(());
     };
     if threads % 32 != 0 || !(threads as u64).is_power_of_two() {
+        let next = threads.max(32).unsigned_abs().next_power_of_two().min(1024);
+        let remedy = match threads {
+            ..32 | 1025.. => format!("write {next}"),
+            _ => format!("write {} or {next}", next / 2),
+        };
         let m = format!(
-            "computes with tiles, whose layouts need 32, 64, 128, 256, 512 or 1024 threads, but has threads({threads})"
+            "computes with tiles, whose layouts need 32, 64, 128, 256, 512 or 1024 threads, but has threads({threads}); {remedy}"
         );
         return Diag::op(&kernel.op(), m).report();
     }

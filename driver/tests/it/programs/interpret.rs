@@ -214,6 +214,12 @@ impl Machine {
                 let chosen = self.region(p, block, &op.regions[usize::from(!holds)], &[])?;
                 chosen.iter().map(|c| c.to_vec()).collect()
             }
+            Kind::Switch(number) => {
+                let last = op.regions.len() - 1;
+                let case = usize::try_from(block.number(p, *number)).map_or(last, |n| n.min(last));
+                let chosen = self.region(p, block, &op.regions[case], &[])?;
+                chosen.iter().map(|c| c.to_vec()).collect()
+            }
             Kind::Spread(number) => {
                 let to = to.expect("a splat has a result");
                 vec![vec![

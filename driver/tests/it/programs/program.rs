@@ -188,6 +188,8 @@ pub enum Kind {
     If {
         condition: Condition,
     },
+    /// The region of a number, counted from 0; the last for all others.
+    Switch(Number),
 }
 
 /// Ops inside another one.

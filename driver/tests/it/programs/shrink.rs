@@ -246,7 +246,7 @@ fn touch(op: &mut Op, argument_of: &mut dyn FnMut(&mut usize), scalar: &mut dyn 
             }
         }),
         Kind::For { trips, .. } => base(trips),
-        Kind::Spread(Number::Scalar(n)) => scalar(n),
+        Kind::Spread(Number::Scalar(n)) | Kind::Switch(Number::Scalar(n)) => scalar(n),
         Kind::If {
             condition: Condition::Odd(Number::Scalar(n)),
         } => scalar(n),

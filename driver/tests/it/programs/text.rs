@@ -355,6 +355,20 @@ impl Writer<'_> {
                 self.region(&op.regions[1], "");
                 self.line("}", 0);
             }
+            Kind::Switch(number) => {
+                let n = self.number(*number);
+                let n = self.define(&format!("arith.index_cast {n} : i64 to index"));
+                self.line(&format!("{results} = scf.index_switch {n} -> {to}"), 0);
+                for (i, region) in op.regions.iter().enumerate() {
+                    let name = match i + 1 == op.regions.len() {
+                        true => "default".to_owned(),
+                        false => format!("case {i}"),
+                    };
+                    self.line(&format!("{name} {{"), 0);
+                    self.region(region, "");
+                    self.line("}", 0);
+                }
+            }
         }
     }
 

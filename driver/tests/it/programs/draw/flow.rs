@@ -90,7 +90,9 @@ impl Draw {
             Some(id) => (Condition::Tile, vec![id]),
             None => (Condition::Odd(self.number()), vec![]),
         };
-        let regions = (0..2)
+        let switch = asked.is_none() && self.dice.chance(1, 3);
+        let count = if switch { self.dice.range(1, 4) } else { 2 };
+        let regions = (0..count)
             .map(|_| {
                 let mut seen = pool.to_vec();
                 let mut body = match self.dice.chance(1, 4) {
@@ -106,9 +108,13 @@ impl Draw {
             })
             .collect();
         let results: Vec<Id> = tiles.iter().map(|t| self.tile(t.dtype, &t.shape)).collect();
+        let kind = match condition {
+            Condition::Odd(number) if switch => Kind::Switch(number),
+            condition => Kind::If { condition },
+        };
         ops.push(Op {
             regions,
-            ..Op::new(Kind::If { condition }, &operands, &results)
+            ..Op::new(kind, &operands, &results)
         });
         Some(())
     }

@@ -87,7 +87,7 @@ func.func private @floats() {
 
 func.func private @convert(%a: tensor<8xf32>) {
   // expected-error @+1 {{converts between #tile.blocked, #tile.sliced and #tile.linear, found tensor<8xf32>}}
-  %b = tile.convert_layout %a : tensor<8xf32> -> tensor<8xf32, #tile.blocked<per_thread = [1], lanes = [32], warps = [1]>>
+  %b = tile.convert_layout %a : tensor<8xf32> -> tensor<8xf32>
   return
 }
 

@@ -1,5 +1,6 @@
 //! Whole tiles as values: what arith and math do not have. No op of this file says which thread does what; layouts do.
 use super::super::{
+    distribution::is_distributed,
     layouts::{ANY_TILE, Fragment, layout_of},
     marks::COLLECTIVE,
     spaces::GLOBAL_MEMREF,
@@ -124,10 +125,11 @@ op! {
                 if from.shape() != to.shape() || from.element_type() != to.element_type() {
                     errors.op(&op, format!("makes {to} of {from}; only the layout may differ"));
                 }
-                for t in [from, to] {
-                    if layout_of(t).is_some() {
-                        errors.op(&op, format!("converts between #tile.blocked, #tile.sliced and #tile.linear, found {t}"));
-                    }
+                // What has no layout yet gets one that passes choose.
+                let is_open = |t: Type<'c>| !is_distributed(t) && layout_of(t).is_none();
+                let strange = |t: &Type<'c>| layout_of(*t).is_some() || is_open(from) && is_open(to);
+                if let Some(t) = [from, to].into_iter().find(strange) {
+                    errors.op(&op, format!("converts between #tile.blocked, #tile.sliced and #tile.linear, found {t}"));
                 }
                 errors.result()
             }

@@ -144,7 +144,7 @@ tile.kernel @indices() threads(32) launch {
 // -----
 
 !G = memref<16x64xf32, #tile.global>
-tile.kernel @memory(%A: !G, %C: !G) threads(32) launch {
+tile.kernel @memory(%A: !G, %C: !G) threads(32) attributes {shared_bytes = 4096 : i64} launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 } body {

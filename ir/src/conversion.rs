@@ -9,7 +9,7 @@ use crate::{
 use melior::{
     Context,
     ir::{
-        Location, Operation, OperationRef, RegionLike, RegionRef, Type, TypeLike, Value, ValueLike,
+        BlockRef, Location, Operation, OperationRef, RegionLike, RegionRef, Type, TypeLike, Value, ValueLike,
         operation::OperationLike,
     },
 };
@@ -244,6 +244,14 @@ impl<'c> crate::rewrite::Builder<'c> for ConversionRewriter<'c> {
     }
     fn context(&self) -> &'c Context {
         crate::rewrite::Builder::context(&self.0)
+    }
+    fn inside(
+        &self,
+        outer: OperationRef<'c, 'c>,
+        block: BlockRef<'c, 'c>,
+        fill: &mut dyn FnMut(&dyn crate::rewrite::Builder<'c>),
+    ) {
+        self.0.inside(outer, block, fill);
     }
 }
 impl<'c> ConversionRewriter<'c> {

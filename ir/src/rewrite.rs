@@ -23,6 +23,11 @@ pub trait Builder<'c> {
     fn insert<'a>(&self, op: Operation<'c>) -> OperationRef<'c, 'a>;
     /// The context.
     fn context(&self) -> &'c Context;
+    /// Lets `fill` insert at the end of a block of `outer`, an op that was inserted here; insertion goes on after `outer`.
+    fn inside(&self, outer: OperationRef<'c, 'c>, block: BlockRef<'c, 'c>, fill: &mut dyn FnMut(&dyn Builder<'c>)) {
+        let _ = outer;
+        fill(&AtEnd(block));
+    }
     /// Inserts an op that has one result, and gives it.
     fn value<'a>(&self, op: Operation<'c>) -> Value<'c, 'a>
     where
@@ -95,6 +100,11 @@ pub struct Rewriter<'c> {
 impl<'c> Builder<'c> for Rewriter<'c> {
     fn insert<'a>(&self, op: Operation<'c>) -> OperationRef<'c, 'a> {
         unsafe { OperationRef::from_raw(mlirRewriterBaseInsert(self.raw, op.into_raw())) }
+    }
+    fn inside(&self, outer: OperationRef<'c, 'c>, block: BlockRef<'c, 'c>, fill: &mut dyn FnMut(&dyn Builder<'c>)) {
+        self.set_insertion_end(block);
+        fill(self);
+        self.set_insertion_after(outer);
     }
     fn context(&self) -> &'c Context {
         crate::context(unsafe { melior::ContextRef::from_raw(mlirRewriterBaseGetContext(self.raw)) })

@@ -9,7 +9,12 @@ use crate::{
 use girih_dialects::tile::{
     layouts::layout_of,
     marks::{VARIES, has_mark},
-    ops::kernel::{Kernel, WarpSpecialize},
+    ops::{
+        cluster_reduce::ClusterReduce,
+        kernel::{Kernel, WarpSpecialize},
+        reduce::Reduce,
+        scan::Scan,
+    },
     verify::{Role, element_bits, holders, role_of},
 };
 use girih_ir::{ext::BlockExt, op::Trait, prelude::*};
@@ -136,13 +141,19 @@ fn too_large(threads: i64, v: V<'_>) -> Option<String> {
     ))
 }
 
-/// What decides how an op on tiles does its work: numbers, and conditions of branches that give tiles. What loops carry besides
-/// tiles decides nothing.
+/// What decides how an op on tiles does its work: numbers, those that a combiner takes from outside too, and conditions of
+/// branches that give tiles. What loops carry besides tiles decides nothing.
 fn operands_that_decide<'c>(op: OperationRef<'c, 'c>) -> Vec<V<'c>> {
     if op.dialect_name() == "scf" {
         return conditions(op);
     }
-    op.operand_values()
+    let combiner = match op.is::<Reduce>() || op.is::<Scan>() || op.is::<ClusterReduce>() {
+        // The op itself is the first.
+        true => op.nested_ops().split_off(1),
+        false => vec![],
+    };
+    let inside = combiner.iter().flat_map(|inner| inner.operand_values());
+    op.operand_values().into_iter().chain(inside).collect()
 }
 
 /// What decides whether, and how often, the regions of an op run.

@@ -217,3 +217,25 @@ tile.kernel @some_threads(%X: !V) threads(64) launch {
 ^b:
   tile.return
 }
+
+// -----
+
+// What a combiner takes from outside.
+!V = memref<?xi32, #tile.global>
+tile.kernel @combiner(%X: !V, %Y: !V) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %X[%c0] : !V -> tensor<256xi32>
+  %t = tile.thread_id
+  // expected-note@+1 {{the number is made here of 'tile.thread_id'}}
+  %own = arith.index_cast %t : index to i32
+  // expected-error@+1 {{takes a number that differs between threads; whole tiles belong to all threads of the block}}
+  %s = tile.scan %x axis 0 (%a: i32, %b: i32) {
+    %more = arith.addi %b, %own : i32
+    %sum = arith.addi %a, %more : i32
+    tile.yield %sum : i32
+  } : tensor<256xi32> -> tensor<256xi32>
+  tile.store %s, %Y[%c0] : tensor<256xi32>, !V
+}

@@ -61,13 +61,60 @@ func.func private @yields(%x: tensor<8xf32>) {
 
 // -----
 
-func.func private @regions(%x: tensor<8xf32>, %p: i1) {
+func.func private @tiles(%x: tensor<8xf32>) {
   %s = tile.reduce %x axis 0 (%a: f32, %b: f32) {
-    // expected-error @+1 {{stands in a combiner, which is made of ops on numbers without regions; use arith.select}}
-    %c = scf.if %p -> (f32) {
+    // expected-error @+1 {{stands in a combiner, which is made of ops on numbers; make the tile before it}}
+    %t = tile.splat %a : f32 -> tensor<8xf32>
+    tile.yield %b : f32
+  } : tensor<8xf32> -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func private @stores(%x: tensor<8xf32>, %m: memref<8xf32>, %p: i1) {
+  %c0 = arith.constant 0 : index
+  %s = tile.scan %x axis 0 (%a: f32, %b: f32) {
+    scf.if %p {
+      // expected-error @+1 {{stands in a combiner, but does more than to compute, and how often a combiner is applied is not said; do it before or after}}
+      memref.store %a, %m[%c0] : memref<8xf32>
+    }
+    tile.yield %b : f32
+  } : tensor<8xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func private @called(f32) -> f32
+func.func private @calls(%x: tensor<8xf32>) {
+  %s = tile.reduce %x axis 0 (%a: f32, %b: f32) {
+    // expected-error @+1 {{stands in a combiner, but does more than to compute}}
+    %c = func.call @called(%a) : (f32) -> f32
+    tile.yield %c : f32
+  } : tensor<8xf32> -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func private @threads(%x: tensor<8xindex>) {
+  %s = tile.cluster_reduce %x (%a: index, %b: index) {
+    // expected-error @+1 {{stands in a combiner, but gives other numbers in other threads, and which of them combine two elements is not said}}
+    %t = tile.thread_id
+    %c = arith.addi %a, %t : index
+    tile.yield %c : index
+  } : tensor<8xindex>
+  return
+}
+
+// -----
+
+func.func private @regions(%x: tensor<8xf32>) {
+  %s = tile.reduce %x axis 0 (%a: f32, %b: f32) {
+    // expected-error @+1 {{stands in a combiner, whose ops have no regions but those of scf.if, scf.for, scf.while and scf.index_switch; use one of them}}
+    %c = scf.execute_region -> f32 {
       scf.yield %a : f32
-    } else {
-      scf.yield %b : f32
     }
     tile.yield %c : f32
   } : tensor<8xf32> -> tensor<f32>

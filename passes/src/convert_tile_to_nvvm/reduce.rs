@@ -16,7 +16,7 @@ use girih_dialects::{
 };
 use girih_ir::{
     conversion::{Conversion, ConversionRewriter, Operands},
-    ext::BlockExt,
+    ext::{BlockExt, block},
     op::OpView,
     prelude::*,
 };
@@ -40,18 +40,10 @@ impl<'c> Combiner<'c> {
             .zip(a.iter().chain(b).copied())
             .collect();
         for op in self.block.op_list() {
-            let find = |v: &V<'c>| known.iter().find(|(old, _)| old == v).map_or(*v, |(_, new)| *new);
-            let operands: Vec<V> = op.operand_values().iter().map(find).collect();
             if op.is::<Yield>() {
-                return operands;
+                return op.operand_values().iter().map(|v| renamed(&known, *v)).collect();
             }
-            let attributes: Vec<(String, Attribute)> = op
-                .attributes()
-                .map(|(name, a)| (name.as_string_ref().as_str().unwrap_or("").to_owned(), a))
-                .collect();
-            let attributes: Vec<(&str, Attribute)> = attributes.iter().map(|(n, a)| (n.as_str(), *a)).collect();
-            let new = e.op(op.full_name(), &operands, &op.result_types(), &attributes);
-            known.extend(op.result_values().into_iter().zip(new.result_values()));
+            put(e, op, &mut known);
         }
         vec![]
     }
@@ -68,6 +60,48 @@ impl<'c> Combiner<'c> {
         }
         list.pop().unwrap_or_default()
     }
+}
+
+/// What stands for a value of a combiner; the value itself where it is from outside.
+fn renamed<'c>(known: &[(V<'c>, V<'c>)], v: V<'c>) -> V<'c> {
+    known.iter().find(|(old, _)| *old == v).map_or(v, |(_, new)| *new)
+}
+
+/// Puts an op of a combiner here, with its regions.
+fn put<'c>(e: &Emit<'c, '_>, op: OperationRef<'c, 'c>, known: &mut Vec<(V<'c>, V<'c>)>) {
+    let operands: Vec<V> = op.operand_values().into_iter().map(|v| renamed(known, v)).collect();
+    let attributes: Vec<(String, Attribute)> = op
+        .attributes()
+        .map(|(name, a)| (name.as_string_ref().as_str().unwrap_or("").to_owned(), a))
+        .collect();
+    let attributes: Vec<(&str, Attribute)> = attributes.iter().map(|(n, a)| (n.as_str(), *a)).collect();
+    let regions: Vec<RegionRef> = (0..op.region_count()).map(|i| op.region_at(i)).collect();
+    let empty = regions.iter().map(|from| {
+        let region = Region::new();
+        for old in from.block_list() {
+            let types: Vec<Type> = old.argument_values().iter().map(|a| a.r#type()).collect();
+            region.append_block(block(&types, e.loc()));
+        }
+        region
+    });
+    let new = e.op_with_regions(
+        op.full_name(),
+        &operands,
+        &op.result_types(),
+        &attributes,
+        empty.collect(),
+    );
+    for (i, from) in regions.iter().enumerate() {
+        for (old, inside) in from.block_list().into_iter().zip(new.region_at(i).block_list()) {
+            known.extend(old.argument_values().into_iter().zip(inside.argument_values()));
+            e.inside(new, inside, |e| {
+                for inner in old.op_list() {
+                    put(&e, inner, known);
+                }
+            });
+        }
+    }
+    known.extend(op.result_values().into_iter().zip(new.result_values()));
 }
 
 /// Bits of a thread's number that run along `axis`; an error text where one also runs along another.

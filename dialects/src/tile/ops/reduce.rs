@@ -1,6 +1,10 @@
 //! Reductions of tiles along an axis, with a combiner of the programmer's.
 use super::{
-    super::{layouts::ANY_TILE, marks::COLLECTIVE, verify::on_device},
+    super::{
+        layouts::ANY_TILE,
+        marks::{COLLECTIVE, VARIES, has_mark},
+        verify::on_device,
+    },
     value::scratch_effects,
 };
 use girih_ir::{
@@ -9,7 +13,7 @@ use girih_ir::{
     ext::BlockExt,
     kind::{I64, Kind},
     op,
-    op::{EffectSink, OpView},
+    op::{EffectKind, EffectSink, OpView},
     prelude::*,
 };
 
@@ -17,7 +21,7 @@ op! {
     /// Combines all elements along `axis`, which the result does not have. Several tiles of one shape go together: the
     /// combiner sees an element of each, then another of each, and yields one of each. In what order it is applied is not
     /// said, so it is associative and commutative (or near enough to it, as floating-point sums are). It is made of ops on
-    /// numbers without regions.
+    /// numbers, `scf.if` and loops among them, which write nothing and give the same in all threads.
     ///
     /// ```mlir
     /// %c = arith.constant 1.0 : f32
@@ -146,17 +150,43 @@ pub(super) fn combiner<'c>(op: OperationRef<'c, 'c>, region: RegionRef<'c, 'c>, 
                     format!("yields {}, but one of each element is {}", list(&given), list(elements)),
                 );
             }
-        } else if inner.region_count() > 0 || inner.result_types().iter().any(|t| t.is_ranked_tensor_type()) {
-            errors.op(
-                &inner,
-                "stands in a combiner, which is made of ops on numbers without regions; use arith.select",
-            );
+        } else {
+            inner
+                .nested_ops()
+                .into_iter()
+                .for_each(|op| on_numbers(op, &mut errors));
         }
     }
     if block.terminator_op().is_none_or(|t| !t.is::<Yield>()) {
         errors.op(&op, "its combiner must end with tile.yield");
     }
     errors.result()
+}
+
+/// What a combiner is made of: ops whose results are numbers and depend on numbers alone, for it is applied as often, and by
+/// whichever threads, as the layout of the tile asks.
+fn on_numbers<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors) {
+    let branches = ["scf.if", "scf.for", "scf.while", "scf.index_switch"].contains(&op.full_name());
+    let mut refuse = |why: &str| {
+        errors.op(&op, format!("stands in a combiner, {why}"));
+    };
+    if op.result_types().iter().any(|t| t.is_ranked_tensor_type()) {
+        refuse("which is made of ops on numbers; make the tile before it");
+    } else if op.region_count() > 0 && !branches {
+        refuse(
+            "whose ops have no regions but those of scf.if, scf.for, scf.while and scf.index_switch; use one of them",
+        );
+    } else if has_mark(op, VARIES) {
+        refuse(
+            "but gives other numbers in other threads, and which of them combine two elements is not said; combine numbers that are the same in all, or tiles",
+        );
+    } else if !branches
+        && op
+            .memory_effects()
+            .is_none_or(|effects| effects.iter().any(|(kind, _)| *kind != EffectKind::Read))
+    {
+        refuse("but does more than to compute, and how often a combiner is applied is not said; do it before or after");
+    }
 }
 
 fn list(types: &[Type<'_>]) -> String {

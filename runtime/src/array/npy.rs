@@ -1,7 +1,8 @@
 //! `.npy` files (NumPy format 1.0 to 3.0).
 //!
-//! NumPy has no bf16, e4m3 and e5m2. The `ml_dtypes` package saves them as opaque bytes (`<V2`, `|V1`), others as the
-//! unsigned integers that hold the bits; both are read as the type that the caller wants, and the first is written.
+//! NumPy has no bf16, e4m3 and e5m2. The `ml_dtypes` package saves them as opaque bytes (`<V2`, `|V1`), but e5m2 as a float of
+//! one byte (`<f1`); others save the unsigned integers that hold the bits. All are read as the type that the caller wants, and
+//! opaque bytes are written.
 use super::{Array, Layout};
 use crate::error::{Error, Result};
 use girih_core::dtype::DType;
@@ -32,7 +33,11 @@ pub fn read_npy(path: &Path, file_type: FileType) -> Result<Array> {
     let file = File::open(path).map_err(|e| Error::file(path, format_args!("cannot be opened: {e}")))?;
     let mut reader = BufReader::new(file);
     let header = read_header(&mut reader).map_err(|e| Error::file(path, e))?;
-    let dtype = resolve(&header.descr, file_type).map_err(|message| Error::file(path, message))?;
+    let dtype = match header.is_e5m2 {
+        true => e5m2(file_type),
+        false => resolve(&header.descr, file_type),
+    };
+    let dtype = dtype.map_err(|message| Error::file(path, message))?;
     let too_large = || Error::file(path, format_args!("shape {:?} does not fit in memory", header.shape));
     let mut file_shape = header.shape.clone();
     if header.fortran_order {
@@ -133,6 +138,8 @@ fn set_default_permissions(_: &File) -> std::io::Result<()> {
 /// What the header says.
 struct Header {
     descr: TypeStr,
+    /// Whether the type is a float of one byte, of which NumPy itself has none.
+    is_e5m2: bool,
     fortran_order: bool,
     shape: Vec<u64>,
 }
@@ -180,14 +187,27 @@ fn parse_header(value: &Value) -> Option<Header> {
             .find(|(key, _)| key.as_string().is_some_and(|key| key == name))
     };
     let shape = field("shape")?.1.as_tuple()?;
+    let descr = field("descr")?.1.as_string()?;
+    let is_e5m2 = ["<f1", "|f1", ">f1"].contains(&descr.as_str());
     Some(Header {
-        descr: field("descr")?.1.as_string()?.parse().ok()?,
+        descr: if is_e5m2 { "|V1" } else { descr }.parse().ok()?,
+        is_e5m2,
         fortran_order: field("fortran_order")?.1.as_boolean()?,
         shape: shape
             .iter()
             .map(|size| u64::try_from(size.as_integer()?).ok())
             .collect::<Option<_>>()?,
     })
+}
+
+/// The element type of a file of floats of one byte.
+fn e5m2(file_type: FileType) -> std::result::Result<DType, String> {
+    match file_type {
+        FileType::Exactly(want) if want != DType::E5m2 => Err(format!(
+            "has elements `<f1`, which is e5m2, but {want} is expected; convert the file"
+        )),
+        _ => Ok(DType::E5m2),
+    }
 }
 
 /// The element type that a file's type means to the caller.
@@ -346,6 +366,17 @@ mod tests {
             let array = read_npy(file(&bytes).path(), FileType::Exactly(DType::Bf16)).unwrap();
             assert_eq!(array.to_f64(), [1.0, 2.0], "{descr}");
         }
+        // What ml_dtypes calls e5m2.
+        let bytes = npy(
+            "{'descr': '<f1', 'fortran_order': False, 'shape': (2,), }\n",
+            &[0x3c, 0x40],
+        );
+        for want in [FileType::Exactly(DType::E5m2), FileType::Any] {
+            assert_eq!(read_npy(file(&bytes).path(), want).unwrap().to_f64(), [1.0, 2.0]);
+        }
+        assert!(
+            message(&bytes, FileType::Exactly(DType::E4m3)).starts_with("has elements `<f1`, which is e5m2, but e4m3")
+        );
         let bytes = npy("{'descr': '<V2', 'fortran_order': False, 'shape': (2,), }\n", &bits);
         assert_eq!(
             message(&bytes, FileType::Any),

@@ -56,7 +56,8 @@ pub(super) fn to_llvm_dialect(module: &mut Module<'_>, name: &str) -> Result<boo
     Ok(!manual)
 }
 
-/// Every result of a narrow format is rounded, as the program says: emulation lets conversions back and forth be left out.
+/// Every result of a narrow format is rounded, as the program says: emulation lets conversions back and forth be left out, and
+/// to nearest even is what LLVM does where no mode is named.
 fn rounds_each(module: &Module<'_>) {
     // SAFETY: the context is the module's own, which is alive.
     let Some(exact) = Attribute::parse(unsafe { module.context().to_ref() }, "#arith.fastmath<none>") else {
@@ -65,6 +66,9 @@ fn rounds_each(module: &Module<'_>) {
     module.as_operation().walk(WalkOrder::PreOrder, |operation| {
         if operation.name().as_string_ref().as_str() == Ok("arith.truncf") {
             operation.set_attr("fastmath", exact);
+            if formats::rounding(operation) == 0 {
+                operation.remove_attr("roundingmode");
+            }
         }
         WalkResult::Advance
     });

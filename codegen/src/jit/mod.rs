@@ -8,10 +8,12 @@
 //! ```
 //!
 //! The function may use upstream's linalg, tensor, scf, affine, memref, arith, math and vector on every element type of
-//! [`DType`](girih_core::dtype::DType) but tf32 (declare it f32). It sees memory without memory spaces. Numerics, so that
+//! [`DType`](girih_core::dtype::DType); tf32 is none of memory (declare it f32), and what is rounded to it is taken back by
+//! `arith.extf`. It sees memory without memory spaces. Numerics, so that
 //! a difference has a meaning:
 //! - every operation on f16, bf16 and 8-bit floats is computed in f32 and rounded once to nearest even; conversions round
-//!   once from their source, f64 included, and overflow as PTX's `cvt` without `.satfinite` does;
+//!   once from their source, f64 included, in the direction that they name, and overflow as PTX's `cvt` without `.satfinite`
+//!   does; integers that have not the number end at the end of their range, and NaN gives 0;
 //! - sums run in the order of the loops; nothing is reassociated or contracted;
 //! - a tensor argument is never written to, a memref argument may be.
 //!

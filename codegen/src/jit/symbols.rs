@@ -7,11 +7,13 @@ use std::ffi::c_void;
 
 /// Makes every function here known to an engine, before anything is looked up in it.
 pub(super) fn register(engine: MlirExecutionEngine) {
-    let symbols: [(&str, *mut c_void); 11] = [
+    let symbols: [(&str, *mut c_void); 13] = [
         (formats::TO_E4M3, to_e4m3 as *mut c_void),
         (formats::TO_E5M2, to_e5m2 as *mut c_void),
         (formats::TO_BF16, to_bf16 as *mut c_void),
         (formats::TO_F16, to_f16 as *mut c_void),
+        (formats::TO_TF32, to_tf32 as *mut c_void),
+        (formats::TO_F32, to_f32 as *mut c_void),
         ("__extendhfsf2", extend_half as *mut c_void),
         ("__truncsfhf2", half_from_f32 as *mut c_void),
         ("__truncdfhf2", half_from_f64 as *mut c_void),
@@ -33,24 +35,40 @@ extern "C" fn assertion_failed() {
     crate::fatal::end("error: an assertion of the reference failed\n")
 }
 
-const fn encode(format: FloatFormat, value: f64) -> u32 {
-    format.encode(value, Rounding::NearestEven, Overflow::Special) as u32
+/// The code of a number; `mode` is MLIR's number of the direction.
+const fn encode(format: FloatFormat, value: f64, mode: i32) -> u32 {
+    let rounding = match mode {
+        1 => Rounding::Down,
+        2 => Rounding::Up,
+        3 => Rounding::Zero,
+        4 => Rounding::NearestAway,
+        _ => Rounding::NearestEven,
+    };
+    format.encode(value, rounding, Overflow::Special) as u32
 }
 
-extern "C" fn to_e4m3(value: f64) -> u32 {
-    encode(FloatFormat::E4M3, value)
+extern "C" fn to_e4m3(value: f64, mode: i32) -> u32 {
+    encode(FloatFormat::E4M3, value, mode)
 }
 
-extern "C" fn to_e5m2(value: f64) -> u32 {
-    encode(FloatFormat::E5M2, value)
+extern "C" fn to_e5m2(value: f64, mode: i32) -> u32 {
+    encode(FloatFormat::E5M2, value, mode)
 }
 
-extern "C" fn to_bf16(value: f64) -> u32 {
-    encode(FloatFormat::BF16, value)
+extern "C" fn to_bf16(value: f64, mode: i32) -> u32 {
+    encode(FloatFormat::BF16, value, mode)
 }
 
-extern "C" fn to_f16(value: f64) -> u32 {
-    encode(FloatFormat::F16, value)
+extern "C" fn to_f16(value: f64, mode: i32) -> u32 {
+    encode(FloatFormat::F16, value, mode)
+}
+
+extern "C" fn to_tf32(value: f64, mode: i32) -> u32 {
+    encode(FloatFormat::TF32, value, mode)
+}
+
+extern "C" fn to_f32(value: f64, mode: i32) -> u32 {
+    encode(FloatFormat::F32, value, mode)
 }
 
 /// A half travels in the low 16 bits of a floating-point register (System V on x86-64, AAPCS64), so an f32 stands for
@@ -60,11 +78,11 @@ extern "C" fn extend_half(register: f32) -> f32 {
 }
 
 extern "C" fn half_from_f32(value: f32) -> f32 {
-    f32::from_bits(encode(FloatFormat::F16, f64::from(value)))
+    f32::from_bits(encode(FloatFormat::F16, f64::from(value), 0))
 }
 
 extern "C" fn half_from_f64(value: f64) -> f32 {
-    f32::from_bits(encode(FloatFormat::F16, value))
+    f32::from_bits(encode(FloatFormat::F16, value, 0))
 }
 
 /// `math.rsqrt`, which C has from C23 on only.

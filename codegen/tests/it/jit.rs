@@ -1,7 +1,10 @@
 //! Reference functions run on the CPU by MLIR's JIT.
 use crate::support::context;
 use girih_codegen::jit::{Arg, Array, Function, Returned};
-use girih_core::{dtype::DType, number};
+use girih_core::{
+    dtype::DType,
+    number::{self, FloatFormat, Overflow, Rounding},
+};
 use melior::ir::Module;
 use pretty_assertions::assert_eq;
 
@@ -331,6 +334,106 @@ fn integers_convert_to_and_from_8_bit_floats() {
             Returned::Scalar(DType::I32, 20)
         ]
     );
+}
+
+#[test]
+fn conversions_round_in_the_direction_that_they_name() {
+    let modes = [
+        ("to_nearest_even", Rounding::NearestEven),
+        ("to_nearest_away", Rounding::NearestAway),
+        ("toward_zero", Rounding::Zero),
+        ("upward", Rounding::Up),
+        ("downward", Rounding::Down),
+    ];
+    let formats = [
+        ("f32", DType::F32, FloatFormat::F32),
+        ("f16", DType::F16, FloatFormat::F16),
+        ("bf16", DType::Bf16, FloatFormat::BF16),
+        ("f8E4M3FN", DType::E4m3, FloatFormat::E4M3),
+        ("f8E5M2", DType::E5m2, FloatFormat::E5M2),
+    ];
+    let values = [
+        1.0,
+        1.06250001,
+        -1.0625,
+        464.0,
+        -465.0,
+        61440.0,
+        -1e300,
+        1e-300,
+        f64::INFINITY,
+    ];
+    for ((mlir, dtype, format), (mode, rounding)) in formats.into_iter().flat_map(|f| modes.map(|m| (f, m))) {
+        let source = format!(
+            "func.func @f(%x: f64) -> {mlir} {{
+               %y = arith.truncf %x {mode} : f64 to {mlir}
+               return %y : {mlir}
+             }}"
+        );
+        let function = compile(&source, "f").unwrap();
+        for value in values {
+            let found = function.call(&mut [scalar(DType::F64, value)]).unwrap();
+            let expected = Returned::Scalar(dtype, format.encode(value, rounding, Overflow::Special));
+            assert_eq!(found, [expected], "{value} {mode} to {mlir}");
+        }
+    }
+}
+
+#[test]
+fn integers_that_have_not_the_number_end_at_the_end_of_their_range() {
+    for (mlir, dtype, signed, low, high) in [
+        ("i1", DType::I1, "s", 1, 0),
+        ("i1", DType::I1, "u", 0, 1),
+        ("i8", DType::I8, "s", 0x80, 0x7f),
+        ("i16", DType::I16, "u", 0, 0xffff),
+        ("i32", DType::I32, "s", 0x8000_0000, 0x7fff_ffff),
+        ("i64", DType::I64, "u", 0, u64::MAX),
+    ] {
+        let source = format!(
+            "func.func @f(%x: bf16) -> {mlir} {{
+               %y = arith.fpto{signed}i %x : bf16 to {mlir}
+               return %y : {mlir}
+             }}"
+        );
+        let function = compile(&source, "f").unwrap();
+        for (value, expected) in [(-1e30, low), (1e30, high), (f64::NAN, 0)] {
+            let found = function.call(&mut [scalar(DType::Bf16, value)]).unwrap();
+            assert_eq!(found, [Returned::Scalar(dtype, expected)], "{value} to {mlir}");
+        }
+    }
+    // Lane by lane.
+    let source = "func.func @f(%x: f32) -> i8 {
+        %v = vector.broadcast %x : f32 to vector<4xf32>
+        %w = arith.fptosi %v : vector<4xf32> to vector<4xi8>
+        %y = vector.extract %w[2] : i8 from vector<4xi8>
+        return %y : i8
+      }";
+    let found = compile(source, "f").unwrap().call(&mut [scalar(DType::F32, 300.0)]);
+    assert_eq!(found.unwrap(), [Returned::Scalar(DType::I8, 127)]);
+}
+
+#[test]
+fn tf32_is_rounded_to_and_taken_back() {
+    let source = "func.func @f(%x: f32) -> (f32, f64) {
+        %c = arith.constant 1.5 : tf32
+        %t = arith.truncf %x upward : f32 to tf32
+        %y = arith.extf %t : tf32 to f32
+        %z = arith.extf %c : tf32 to f64
+        return %y, %z : f32, f64
+      }";
+    let found = compile(source, "f").unwrap().call(&mut [scalar(DType::F32, 1.0001)]);
+    let expected = [(DType::F32, 1.0 + 2f64.powi(-10)), (DType::F64, 1.5)];
+    let expected = expected.map(|(dtype, v)| Returned::Scalar(dtype, number::to_bits(dtype, v)));
+    assert_eq!(found.unwrap(), expected);
+
+    let source = "func.func @f(%x: f32) -> f32 {
+        %t = arith.truncf %x : f32 to tf32
+        %u = arith.addf %t, %t : tf32
+        %y = arith.extf %u : tf32 to f32
+        return %y : f32
+      }";
+    let error = compile(source, "f").unwrap_err().to_string();
+    assert!(error.contains("`arith.addf` of the reference works on tf32"), "{error}");
 }
 
 #[test]

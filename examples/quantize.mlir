@@ -39,7 +39,8 @@ tile.kernel @quantize(%X: !matrix, %Q: !bytes, %S: !vector) threads(128) launch 
   %inverse1 = tile.expand_dims %inverse axis 1 : tensor<1xf32> -> tensor<1x1xf32>
   %inverses = tile.broadcast %inverse1 : tensor<1x1xf32> -> tensor<1x4096xf32>
   %scaled = arith.mulf %xf, %inverses : tensor<1x4096xf32>
-  %q = arith.truncf %scaled : tensor<1x4096xf32> to tensor<1x4096xf8E4M3FN>
+  // Nothing is too large here, and the instruction saturates by itself.
+  %q = tile.cvt %scaled rn satfinite : tensor<1x4096xf32> to tensor<1x4096xf8E4M3FN>
   tile.store %q, %Q[%row, %c0] : tensor<1x4096xf8E4M3FN>, !bytes
   tile.store %s, %S[%row] : tensor<1xf32>, !vector
 }

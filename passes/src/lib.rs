@@ -8,6 +8,7 @@ mod block_uniform;
 pub mod choose_occupancy;
 pub mod convert_spaces;
 pub mod convert_tile_to_nvvm;
+pub mod expand_conversions;
 pub mod expand_math;
 pub mod expand_mma;
 pub mod expand_tma;
@@ -56,6 +57,7 @@ pub fn register() {
         register(allocate_shared::AllocateShared);
         register(convert_tile_to_nvvm::ConvertTileToNvvm);
         register(expand_math::ExpandMath);
+        register(expand_conversions::ExpandConversions);
         // Outside of the pipeline.
         register(convert_spaces::ConvertSpaces);
         pipeline::register();

@@ -24,7 +24,7 @@ pub const STAGES: [Stage; 3] = [
     Stage {
         name: "nvvm",
         description: "per-thread code in upstream dialects",
-        pipeline: "convert-tile-to-nvvm,tile-expand-math,canonicalize,cse",
+        pipeline: "convert-tile-to-nvvm,tile-expand-math,tile-expand-conversions,canonicalize,cse",
     },
     Stage {
         name: "llvm",

@@ -77,11 +77,29 @@ func.func @host(%x: f32) -> f32 {
 
 // -----
 
-gpu.module @refused {
-  gpu.func @f(%h: f8E4M3FN) -> f8E4M3FN {
-    // expected-error @+1 {{'math.exp' op is not expanded on f8E4M3FN; compute it in f32, with arith.extf before and arith.truncf after}}
+gpu.module @short {
+  // CHECK-LABEL: gpu.func @short
+  gpu.func @short(%h: f8E4M3FN, %x: f16) -> (f8E4M3FN, f16, f16) {
+    // CHECK: %[[WIDE:.*]] = arith.extf %{{.*}} : f8E4M3FN to f32
+    // CHECK: arith.truncf %{{.*}} : f32 to f8E4M3FN
     %e = math.exp %h : f8E4M3FN
-    gpu.return %e : f8E4M3FN
+    // A root and a quotient are rounded to f16 once, together.
+    // CHECK: %[[X:.*]] = arith.extf %{{.*}} : f16 to f32
+    // CHECK: %[[ROOT:.*]] = math.sqrt %[[X]] : f32
+    // CHECK: %[[R:.*]] = arith.divf %{{.*}}, %[[ROOT]] : f32
+    // CHECK: arith.truncf %[[R]] : f32 to f16
+    %r = math.rsqrt %x : f16
+    // CHECK: math.rsqrt %{{.*}} fastmath<afn> : f32
+    %a = math.rsqrt %x fastmath<afn> : f16
+    gpu.return %e, %r, %a : f8E4M3FN, f16, f16
+  }
+  // CHECK-LABEL: gpu.func @both
+  gpu.func @both(%x: f32) -> (f32, f32) {
+    // CHECK: math.sin %{{.*}} fastmath<afn>
+    // CHECK: math.cos %{{.*}} fastmath<afn>
+    // CHECK-NOT: sincos
+    %s, %c = math.sincos %x fastmath<afn> : f32
+    gpu.return %s, %c : f32, f32
   }
 }
 

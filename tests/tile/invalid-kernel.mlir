@@ -91,7 +91,7 @@ tile.kernel @k(%A: memref<4xf32>) threads(32) launch {
 
 // -----
 
-// expected-error@below {{argument 's' is f8E4M3FN, but a kernel takes memrefs in #tile.global, tensor maps, and numbers: i8 to i64, f16, bf16, f32, f64; take an f32 and convert it with arith.truncf, or an i8 and arith.bitcast}}
+// expected-error@below {{argument 's' is f8E4M3FN, but a kernel takes memrefs in #tile.global, tensor maps, and numbers: i8 to i64, f16, bf16, f32, f64, in memrefs also i1, f8E4M3FN and f8E5M2; take an f32 and convert it with arith.truncf, or an i8 and arith.bitcast}}
 tile.kernel @k(%s: f8E4M3FN) threads(32) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -100,7 +100,7 @@ tile.kernel @k(%s: f8E4M3FN) threads(32) launch {
 
 // -----
 
-// expected-error@below {{argument 'n' is index, but a kernel takes memrefs in #tile.global, tensor maps, and numbers: i8 to i64, f16, bf16, f32, f64; take an i64 and convert it with arith.index_cast}}
+// expected-error@below {{argument 'n' is index, but a kernel takes memrefs in #tile.global, tensor maps, and numbers: i8 to i64, f16, bf16, f32, f64, in memrefs also i1, f8E4M3FN and f8E5M2; take an i64 and convert it with arith.index_cast}}
 tile.kernel @k(%n: index) threads(32) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1

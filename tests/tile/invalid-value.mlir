@@ -78,7 +78,7 @@ func.func private @iota() {
 // -----
 
 func.func private @floats() {
-  // expected-error @+1 {{counts in integers of 8 bits or more, but the tile is tensor<8xf32>; convert it with arith.sitofp or the like}}
+  // expected-error @+1 {{counts in integers of 8 bits or more and in index, but the tile is tensor<8xf32>; take i32 and convert it with arith.sitofp, or compare it with arith.cmpi}}
   %b = tile.iota axis 0 : tensor<8xf32>
   return
 }
@@ -177,5 +177,37 @@ func.func private @six_bits(%x: tensor<8x8xi8>) {
 func.func private @nibbles(%m: memref<?x?xi4, strided<[?, 1]>, #tile.global>, %i: index) {
   // expected-error @+1 {{moves tensor<8x8xi4>, but memory has no numbers of 4 bits; move bytes, a tile of i8, and make i4 of them with tile.bitcast}}
   %y = tile.load %m[%i, %i] : memref<?x?xi4, strided<[?, 1]>, #tile.global> -> tensor<8x8xi4>
+  return
+}
+
+// -----
+
+func.func private @cvt_integers(%x: tensor<8xi32>) {
+  // expected-error @+1 {{converts numbers and tiles of f64, f32, tf32, f16, bf16, f8E4M3FN, f8E5M2, found tensor<8xi32>; integers are converted by arith.sitofp, arith.fptosi and their kin}}
+  %y = tile.cvt %x rn : tensor<8xi32> to tensor<8xf16>
+  return
+}
+
+// -----
+
+func.func private @cvt_layouts(%x: tensor<64x8xf32, #tile.layout<wgmma_d>>) {
+  // expected-error @+1 {{makes tensor<64x8xf16> of tensor<64x8xf32, #tile.layout<wgmma_d>>; only the element type may differ}}
+  %y = tile.cvt %x rn : tensor<64x8xf32, #tile.layout<wgmma_d>> to tensor<64x8xf16>
+  return
+}
+
+// -----
+
+func.func private @cvt_same(%x: f16) {
+  // expected-error @+1 {{makes f16 of itself; use its operand}}
+  %y = tile.cvt %x rz : f16 to f16
+  return
+}
+
+// -----
+
+func.func private @cvt_rounding(%x: f32) {
+  // expected-error @+1 {{expected a rounding: one of rn, rna, rz, rp, rm; found `satfinite`}}
+  %y = tile.cvt %x satfinite : f32 to f16
   return
 }

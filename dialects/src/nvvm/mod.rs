@@ -23,6 +23,11 @@ use girih_ir::{
     rewrite::Builder,
 };
 
+/// Whether a type is `tf32`, of which LLVM has none.
+pub fn is_tf32(t: Type<'_>) -> bool {
+    t.is_float_type() && t.bit_width() == Some(19)
+}
+
 /// Emits ops at a builder's place, all with one location.
 #[derive(Clone, Copy)]
 pub struct Emit<'c, 'b> {
@@ -54,6 +59,11 @@ impl<'c, 'b> Emit<'c, 'b> {
     /// Inserts an op that was built elsewhere.
     pub fn insert(&self, op: Operation<'c>) -> OperationRef<'c, 'c> {
         self.builder.insert(op)
+    }
+    /// Emits at the end of a block of `outer`, an op that was emitted here.
+    pub fn inside(&self, outer: OperationRef<'c, 'c>, block: BlockRef<'c, 'c>, mut fill: impl FnMut(Emit<'c, '_>)) {
+        self.builder
+            .inside(outer, block, &mut |builder| fill(Emit::new(builder, self.loc)));
     }
     /// An `index` constant.
     pub fn index(&self, n: i64) -> V<'c> {
@@ -327,9 +337,21 @@ impl<'c, 'b> Emit<'c, 'b> {
         ];
         self.value("llvm.getelementptr", &[pointer], pointer.r#type(), &attributes)
     }
-    /// What a number is in memory: itself, but for 8-bit floats, which are bytes, and integers of odd widths, which are as wide as
-    /// the next that memory has.
+    /// A call of one of LLVM's intrinsics, by its whole name.
+    pub fn intrinsic(&self, name: &str, operands: &[V<'c>], result: Type<'c>) -> V<'c> {
+        let attributes = [
+            ("intrin", self.str_attr(name)),
+            ("operandSegmentSizes", self.i32s_attr(&[operands.len() as i32, 0])),
+            ("op_bundle_sizes", self.i32s_attr(&[])),
+        ];
+        self.value("llvm.call_intrinsic", operands, result, &attributes)
+    }
+    /// What a number is in memory: itself, but for 8-bit floats, which are bytes, tf32, whose bits travel as f32, and integers of
+    /// odd widths, which are as wide as the next that memory has.
     pub fn storage_type(&self, t: Type<'c>) -> Type<'c> {
+        if is_tf32(t) {
+            return Type::float32(self.context());
+        }
         if t.is_float_type() && t.bit_width() == Some(8) {
             return self.int(8);
         }
@@ -344,7 +366,7 @@ impl<'c, 'b> Emit<'c, 'b> {
     /// A number as it is stored, or a stored number as what it is: truth values are bytes that are 0 or not.
     fn convert_storage(&self, v: V<'c>, t: Type<'c>) -> V<'c> {
         let from = v.r#type();
-        if from == t {
+        if from == t || is_tf32(t) {
             v
         } else if from.is_integer() && t.is_integer() && from.bit_width() < t.bit_width() {
             self.value("arith.extui", &[v], t, &[])

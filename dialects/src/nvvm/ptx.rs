@@ -21,7 +21,7 @@ pub enum Cmp {
 /// An input of inline PTX.
 #[derive(Clone, Copy)]
 pub struct AsmOperand<'c> {
-    /// LLVM's constraint: `r` for 32 bits, `l` for 64, `f` for f32, a number for "the same register as that output".
+    /// LLVM's constraint: `h` for 16 bits, `r` for 32, `l` for 64, `f` for f32, `d` for f64, a number for "the same register as that output".
     pub constraint: &'static str,
     /// The value.
     pub value: V<'c>,
@@ -84,6 +84,18 @@ impl<'c> Emit<'c, '_> {
                 .map(|(i, t)| self.extract(op.result0(), i, *t))
                 .collect(),
         }
+    }
+    /// `llvm.inline_asm` with one result, which is made of the inputs alone: it may be left out, moved and merged.
+    pub fn pure_ptx(&self, text: &str, output: (&'static str, Type<'c>), inputs: &[AsmOperand<'c>]) -> V<'c> {
+        let constraints: Vec<String> = std::iter::once(format!("={}", output.0))
+            .chain(inputs.iter().map(|i| i.constraint.to_owned()))
+            .collect();
+        let operands: Vec<_> = inputs.iter().map(|i| i.value).collect();
+        let attributes = [
+            ("asm_string", self.str_attr(text)),
+            ("constraints", self.str_attr(&constraints.join(","))),
+        ];
+        self.value("llvm.inline_asm", &operands, output.1, &attributes)
     }
     /// A 32-bit special register, such as `tid.x`.
     pub fn sreg(&self, name: &str) -> V<'c> {

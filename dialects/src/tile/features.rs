@@ -1,8 +1,8 @@
-//! What each op asks of a target: one row for each op of the dialect, and for the upstream ops whose PTX not every target
-//! has. `tile-verify-target` holds the rows against [`girih_core::target`].
+//! What each op asks of a target: one row for each op of the dialect. Of upstream's ops those that compute with 8-bit floats
+//! ask something. `tile-verify-target` holds the rows against [`girih_core::target`].
 use super::{
     ops::{
-        atomic, bulk, cluster, cluster_reduce, cp_async, debug, index, kernel, mbarrier, memory,
+        atomic, bulk, cluster, cluster_reduce, cp_async, cvt, debug, index, kernel, mbarrier, memory,
         mma::{self, BitOp, Mma},
         part, reduce, rows, scan, shape, slice, sync,
         tensormap_device::{self, MapField, Scope},
@@ -147,6 +147,7 @@ pub const ROWS: &[(&str, Needs)] = &[
     (value::ConvertLayout::DEF.name, Needs::Nothing),
     (value::IsAligned::DEF.name, Needs::Nothing),
     (value::Opaque::DEF.name, Needs::Nothing),
+    (cvt::Cvt::DEF.name, Needs::By(small_floats)),
     (shape::ExpandDims::DEF.name, Needs::Nothing),
     (shape::Broadcast::DEF.name, Needs::Nothing),
     (shape::Transpose::DEF.name, Needs::Nothing),
@@ -166,8 +167,6 @@ pub const ROWS: &[(&str, Needs)] = &[
     (mma::LoadStaged::DEF.name, Needs::Fixed(&[one(Op::Ldmatrix)])),
     (mma::Produce::DEF.name, Needs::Nothing),
     (mma::EndProduce::DEF.name, Needs::Nothing),
-    ("arith.extf", Needs::By(conversion)),
-    ("arith.truncf", Needs::By(conversion)),
 ];
 
 fn arrive(op: OperationRef<'_, '_>) -> Vec<Feature> {
@@ -193,10 +192,11 @@ fn wait(op: OperationRef<'_, '_>) -> Vec<Feature> {
     }
 }
 
-/// What an op asks of its target. An op without a row asks nothing.
+/// What an op asks of its target. An op without a row asks nothing, unless it computes with 8-bit floats.
 pub fn features(op: OperationRef<'_, '_>) -> Vec<Feature> {
     let name = op.full_name();
     match ROWS.iter().find(|(row, _)| *row == name) {
+        None if matches!(op.dialect_name(), "arith" | "math") && !moves(name) => small_floats(op),
         None | Some((_, Needs::Nothing)) => vec![],
         Some((_, Needs::Fixed(features))) => features.to_vec(),
         Some((_, Needs::By(of))) => of(op),
@@ -516,8 +516,13 @@ fn fence(op: OperationRef<'_, '_>) -> Vec<Feature> {
     })]
 }
 
-/// Conversions between floats: 8-bit ones are instructions of later targets.
-fn conversion(op: OperationRef<'_, '_>) -> Vec<Feature> {
+/// Ops of arith that hand numbers on as they are.
+fn moves(name: &str) -> bool {
+    matches!(name, "arith.constant" | "arith.select" | "arith.bitcast")
+}
+
+/// What computes with 8-bit floats converts them, by instructions of later targets.
+fn small_floats(op: OperationRef<'_, '_>) -> Vec<Feature> {
     let values = op.operand_values().into_iter().chain(op.result_values());
     let small = |t: Type<'_>| {
         let element = t.element_type().unwrap_or(t);

@@ -13,6 +13,7 @@
 //! | [`ops::index`] | block, thread, warp and lane numbers |
 //! | [`ops::memory`] | shared allocations, slabs, tiles to and from memory |
 //! | [`ops::value`] | whole tiles as values |
+//! | [`ops::cvt`] | conversions between formats of floats |
 //! | [`ops::shape`] | tiles in other shapes |
 //! | [`ops::reduce`], [`ops::scan`] | reductions and scans |
 //! | [`ops::rows`] | rows by their numbers, atomic operations on memory |
@@ -47,7 +48,7 @@ pub mod verify;
 
 use girih_ir::{dialect::Dialect, prelude::*};
 use ops::{
-    atomic, bulk, cluster, cluster_reduce, cp_async, debug, index, kernel, mbarrier, memory, mma, part, reduce, rows,
+    atomic, bulk, cluster, cluster_reduce, cp_async, cvt, debug, index, kernel, mbarrier, memory, mma, part, reduce, rows,
     scan, shape, slice, sync, tensormap_device, tma, tma_apply, tma_copy, tma_modes, value, wgmma,
 };
 
@@ -128,6 +129,7 @@ pub static TILE: Dialect = Dialect {
         value::ConvertLayout::REGISTRATION,
         value::IsAligned::REGISTRATION,
         value::Opaque::REGISTRATION,
+        cvt::Cvt::REGISTRATION,
         shape::ExpandDims::REGISTRATION,
         shape::Broadcast::REGISTRATION,
         shape::Transpose::REGISTRATION,

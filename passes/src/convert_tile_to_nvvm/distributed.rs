@@ -113,6 +113,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
             .map(|r| {
                 let c = at.at(&e, r, axis);
                 match element.bit_width() {
+                    None => e.to_index(c),
                     Some(64) => e.zext(c, 64),
                     bits => e.to_int(c, bits.unwrap_or(32)),
                 }

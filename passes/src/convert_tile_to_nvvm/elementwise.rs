@@ -1,16 +1,24 @@
-//! Ops on laid-out tensors, element by element: any op with MLIR's `Elementwise` trait, and splat constants.
-use super::{Matched, refuse};
+//! Ops on laid-out tensors, element by element: any op with MLIR's `Elementwise` trait, conversions, and constants.
+use super::{Matched, constants};
+use crate::expand_conversions::{
+    floats::{self, How, is_byte, of_bytes},
+    rounding_of,
+};
+use girih_core::number::Rounding;
 use girih_dialects::{
-    nvvm::{AsmOperand, Emit, V},
+    nvvm::{Emit, V, is_tf32},
     tile::{
         distribution::is_distributed,
         layouts::{element_offset, elements_per_thread, is_laid_out, layout_of},
+        ops::cvt::Cvt,
+        target_of,
     },
 };
 use girih_ir::{
     conversion::{Conversion, ConversionRewriter, Operands},
+    melior::ir::attribute::FloatAttribute,
     mlir_sys::*,
-    op::Trait,
+    op::{OpView, Trait},
     prelude::*,
 };
 
@@ -18,102 +26,77 @@ use girih_ir::{
 pub fn patterns(c: &mut Conversion<'_>) {
     c.pattern("arith.constant", 1, |op, _, rewriter| constant(op, rewriter));
     c.pattern("", 0, elementwise);
-    for name in ["arith.truncf", "arith.sitofp", "arith.uitofp"] {
+    c.pattern("arith.constant", 2, |op, _, rewriter| scalar_constant(op, rewriter));
+    for name in ["arith.sitofp", "arith.uitofp"] {
         c.pattern(name, 2, narrow);
     }
-    c.pattern("arith.extf", 2, widen);
+    for name in ["arith.truncf", "arith.extf", Cvt::NAME] {
+        c.pattern(name, 2, convert);
+    }
     c.pattern("arith.extf", 2, widen_bf16);
 }
 
-/// PTX's name of an 8-bit float.
-fn byte_float(t: Type<'_>) -> Option<&'static str> {
-    match t.element_type()?.to_string().as_str() {
-        "f8E4M3FN" => Some("e4m3"),
-        "f8E5M2" => Some("e5m2"),
-        _ => None,
-    }
+/// Whether a conversion is none that LLVM makes of `arith`'s own op, one number at a time.
+fn is_special(from: Type<'_>, to: Type<'_>, rounding: Rounding) -> bool {
+    let small = |t: Type<'_>| is_byte(t) || is_tf32(t);
+    small(from) || small(to) || rounding != Rounding::NearestEven
 }
 
-/// To 8-bit floats, from floats and integers, two at a time: rounded to nearest even, and to the largest number where they are
-/// too large.
-fn narrow<'c>(op: OperationRef<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &ConversionRewriter<'c>) -> Matched {
-    let t = op.result0().r#type();
-    let (Some(format), Some(element), true) = (byte_float(t), t.element_type(), is_laid_out(t)) else {
-        return Err(rewriter.no_match(op, "not a tile of 8-bit floats"));
-    };
-    let e = Emit::new(rewriter, op.location());
-    let f32_type = Type::float32(e.context());
-    let wide = |v: V<'c>| match v.r#type().bit_width() {
-        // f32 has every integer that is not past the largest number anyway.
-        _ if !v.r#type().is_float_type() => e.value(op.full_name(), &[v], f32_type, &[]),
-        Some(32) => v,
-        Some(64) => to_odd(&e, v),
-        _ => e.value("arith.extf", &[v], f32_type, &[]),
-    };
-    let values: Vec<V> = operands.get(0).iter().map(|v| wide(*v)).collect();
-    let mut out = vec![];
-    for pair in values.chunks(2) {
-        let (low, high) = (pair[0], pair[pair.len() - 1]);
-        let inputs = [high, low].map(|value| AsmOperand { constraint: "f", value });
-        let text = format!("cvt.rn.satfinite.{format}x2.f32 $0, $1, $2;");
-        let both = e.inline_ptx(&text, &[("h", e.int(16))], &[], &inputs, false)[0];
-        out.push(e.from_storage(e.to_int(both, 8), element));
-        if pair.len() == 2 {
-            out.push(e.from_storage(e.to_int(e.shr(both, 8), 8), element));
-        }
+/// Conversions between floats that go two at a time, or that LLVM has no code for: of tiles, and of numbers that are tf32.
+fn convert<'c>(op: OperationRef<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &ConversionRewriter<'c>) -> Matched {
+    let element = |t: Type<'c>| t.element_type().unwrap_or(t);
+    let (source, result) = (op.operand_values()[0].r#type(), op.result0().r#type());
+    let (from, to) = (element(source), element(result));
+    let cvt = op.cast::<Cvt>();
+    let rounding = cvt.map_or_else(|| rounding_of(op), |cvt| cvt.rounding().core());
+    let is_ours = is_laid_out(result) || result.shape().is_none() && (is_tf32(from) || is_tf32(to));
+    if cvt.is_none() && !(is_ours && is_special(from, to, rounding)) {
+        return Err(rewriter.no_match(op, "a conversion of LLVM's, or of single numbers"));
     }
+    let e = Emit::new(rewriter, op.location());
+    let how = How {
+        rounding,
+        saturate: cvt.is_some_and(|cvt| cvt.satfinite()),
+        target: target_of(op),
+    };
+    let values = operands.get(0);
+    let out = if is_byte(from) && !how.saturate && !is_byte(to) && !is_tf32(to) {
+        of_bytes(&e, values, to)
+    } else {
+        floats::convert(&e, values, to, how)
+    };
     rewriter.replace_multiple(op, &[out]);
     Ok(())
 }
 
-/// An f64 as an f32 that rounds to a shorter format as the f64 itself would: cut off, and odd where anything was.
-fn to_odd<'c>(e: &Emit<'c, '_>, v: V<'c>) -> V<'c> {
-    let (f32_type, i32_type) = (Type::float32(e.context()), e.i32_type());
-    let input = [AsmOperand {
-        constraint: "d",
-        value: v,
-    }];
-    let cut = e.inline_ptx("cvt.rz.f32.f64 $0, $1;", &[("f", f32_type)], &[], &input, false)[0];
-    let back = e.value("arith.extf", &[cut], v.r#type(), &[]);
-    let differs = e.value("arith.cmpf", &[back, v], e.int(1), &[("predicate", e.attr("13 : i64"))]);
-    e.bitcast(e.or(e.bitcast(cut, i32_type), e.zext(differs, 32)), f32_type)
-}
-
-/// From 8-bit floats, two at a time and by way of f16, which has all of them.
-fn widen<'c>(op: OperationRef<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &ConversionRewriter<'c>) -> Matched {
-    let (from, to) = (op.operand_values()[0].r#type(), op.result0().r#type());
-    let (Some(format), Some(element), true) = (byte_float(from), to.element_type(), is_laid_out(to)) else {
+/// Integers to 8-bit floats, two at a time and by way of f32, which has every integer that is not past the largest number.
+fn narrow<'c>(op: OperationRef<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &ConversionRewriter<'c>) -> Matched {
+    let t = op.result0().r#type();
+    let Some(element) = t.element_type().filter(|to| is_byte(*to) && is_laid_out(t)) else {
         return Err(rewriter.no_match(op, "not a tile of 8-bit floats"));
     };
     let e = Emit::new(rewriter, op.location());
-    let f16_type = Type::float16(e.context());
-    let mut out = vec![];
-    for pair in operands.get(0).chunks(2) {
-        let bytes: Vec<V> = pair.iter().map(|v| e.zext(e.to_storage(*v), 16)).collect();
-        let both = match bytes[..] {
-            [low, high] => e.or(low, e.shl(high, 8)),
-            _ => bytes[0],
-        };
-        let text = format!("cvt.rn.f16x2.{format}x2 $0, $1;");
-        let input = [AsmOperand {
-            constraint: "h",
-            value: both,
-        }];
-        let wide = e.inline_ptx(&text, &[("r", e.i32_type())], &[], &input, false)[0];
-        let halves = e.unpack(e.bitcast(wide, e.vector(2, f16_type)), 2, f16_type);
-        for half in halves.into_iter().take(pair.len()) {
-            out.push(match element.to_string().as_str() {
-                "f16" => half,
-                // bf16 is as wide, but no op goes there from f16.
-                "bf16" => {
-                    let single = e.value("arith.extf", &[half], Type::float32(e.context()), &[]);
-                    e.value("arith.truncf", &[single], element, &[])
-                }
-                _ => e.value("arith.extf", &[half], element, &[]),
-            });
-        }
-    }
-    rewriter.replace_multiple(op, &[out]);
+    let f32_type = Type::float32(e.context());
+    let values = operands.get(0).iter();
+    let singles: Vec<V> = values.map(|v| e.value(op.full_name(), &[*v], f32_type, &[])).collect();
+    let how = How {
+        rounding: Rounding::NearestEven,
+        saturate: false,
+        target: target_of(op),
+    };
+    rewriter.replace_multiple(op, &[floats::convert(&e, &singles, element, how)]);
+    Ok(())
+}
+
+/// A number of tf32, which is an f32.
+fn scalar_constant<'c>(op: OperationRef<'c, 'c>, rewriter: &ConversionRewriter<'c>) -> Matched {
+    let value = op.attr("value").and_then(|a| FloatAttribute::try_from(a).ok());
+    let Some(value) = value.filter(|_| is_tf32(op.result0().r#type())) else {
+        return Err(rewriter.no_match(op, "no number of tf32"));
+    };
+    let e = Emit::new(rewriter, op.location());
+    let v = e.constant_float(value.value(), Type::float32(e.context()));
+    rewriter.replace(op, &[v]);
     Ok(())
 }
 
@@ -160,14 +143,18 @@ fn constant<'c>(op: OperationRef<'c, 'c>, rewriter: &ConversionRewriter<'c>) -> 
         return Err(rewriter.no_match(op, "not a laid-out tensor"));
     };
     if !unsafe { mlirAttributeIsADenseElements(value.to_raw()) && mlirDenseElementsAttrIsSplat(value.to_raw()) } {
-        return refuse(
-            op,
-            "a constant tile holds one value everywhere; load others from memory",
-        );
+        let Some(held) = constants::load(&Emit::new(rewriter, op.location()), op) else {
+            return Err(rewriter.no_match(op, "a constant that was not prepared"));
+        };
+        rewriter.replace_multiple(op, &[held]);
+        return Ok(());
     }
     let scalar = unsafe { Attribute::from_raw(mlirDenseElementsAttrGetSplatValue(value.to_raw())) };
     let e = Emit::new(rewriter, op.location());
-    let v = e.value("arith.constant", &[], element, &[("value", scalar)]);
+    let v = match FloatAttribute::try_from(scalar) {
+        Ok(number) if is_tf32(element) => e.constant_float(number.value(), Type::float32(e.context())),
+        _ => e.value("arith.constant", &[], element, &[("value", scalar)]),
+    };
     rewriter.replace_multiple(op, &[vec![v; n]]);
     Ok(())
 }
@@ -217,7 +204,7 @@ pub(super) fn moved<'c>(op: OperationRef<'c, '_>) -> Option<(Type<'c>, Type<'c>)
     }
     let places = |t: Type<'c>| -> Option<Vec<(u32, u32)>> {
         let fragment = layout_of(t)?.fragment();
-        let bits = t.element_type()?.bit_width()?.max(8);
+        let bits = t.element_type()?.bit_width()?.next_power_of_two().max(8);
         Some(
             (0..elements_per_thread(t)?)
                 .map(|i| element_offset(fragment, bits, i))

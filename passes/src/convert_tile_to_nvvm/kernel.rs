@@ -121,6 +121,7 @@ pub fn outline<'c>(module: OperationRef<'c, 'c>) -> Res {
     for kernel in kernels {
         super::debug::prepare(kernel, device, &mut taken);
         super::sync::prepare(kernel);
+        super::constants::prepare(kernel, device, &mut taken);
         outline_one(kernel, device, &name, &shared)?;
     }
     Ok(())

@@ -32,6 +32,7 @@ mod bits;
 mod bulk;
 mod cluster;
 mod cluster_reduce;
+mod constants;
 mod cp_async;
 mod debug;
 mod distributed;
@@ -104,10 +105,15 @@ impl Pass for ConvertTileToNvvm {
         // What is on the host stays as it is; everything else must lose its tile types.
         let legal = types.clone();
         c.dynamic_op("", move |op| Some(is_host(op) || legal.is_legal_op(&op)));
-        for dialect in ["arith", "math", "memref", "cf", "func", "tensor"] {
+        for dialect in ["math", "memref", "cf", "func", "tensor"] {
             let legal = types.clone();
             c.dynamic_dialect(dialect, move |op| Some(is_host(op) || legal.is_legal_op(&op)));
         }
+        // A reference on the host keeps its tf32.
+        let legal = types.clone();
+        c.dynamic_dialect("arith", move |op| {
+            Some(!is_in_device_module(op) || legal.is_legal_op(&op))
+        });
         c.dynamic_dialect("tile", |op| Some(is_host(op)));
         c.dynamic_dialect("vector", |op| Some(is_host(op) || !is_in_device_module(op)));
         c.with_scf();

@@ -1,13 +1,17 @@
 //! What must be told before anything is lowered, because later its place in the source is lost or LLVM gives up.
-use super::{elementwise::moved, mma, views};
+use super::{constants, elementwise::moved, mma, views};
+use crate::expand_conversions::floats::is_byte;
 use girih_core::tensor_map::Swizzle;
-use girih_dialects::tile::{
-    distribution::Distribution,
-    layouts::is_laid_out,
-    ops::{bulk::Remote, kernel::Kernel, memory::Alloc, mma::Mma, wgmma::Wgmma},
-    spaces::{is_shared_cluster, shared_of},
-    types::accumulator_tensor,
-    verify::{element_bits, enclosing, holders, memref_bytes, role_of},
+use girih_dialects::{
+    nvvm::is_tf32,
+    tile::{
+        distribution::Distribution,
+        layouts::is_laid_out,
+        ops::{bulk::Remote, cvt::Cvt, kernel::Kernel, memory::Alloc, mma::Mma, value::ConvertLayout, wgmma::Wgmma},
+        spaces::{is_shared_cluster, shared_of},
+        types::accumulator_tensor,
+        verify::{element_bits, enclosing, holders, memref_bytes, role_of},
+    },
 };
 use girih_ir::{op::OpView, prelude::*};
 
@@ -16,19 +20,31 @@ pub fn check(kernel: Kernel<'_, '_>) -> Res {
     let mut errors = Errors::default();
     for op in kernel.op().nested_ops() {
         // The op around it has been told.
-        if op.parent().is_some_and(|outer| outer.dialect_name() == "linalg") {
+        let inside = |outer: OperationRef<'_, '_>| no_way_down(outer).is_some();
+        if std::iter::successors(op.parent(), |o| o.parent()).any(inside) {
             continue;
         }
         if let Some(alloc) = op.cast::<Alloc>() {
             place(kernel, alloc, &mut errors);
         }
-        if is_byte_float_arithmetic(op) {
+        if let Some(t) = vector_of_bytes(op) {
             errors.op(
                 &op,
-                "computes with 8-bit floats, which only products do; widen a tile of them with arith.extf, load the numbers as i8, or multiply them with tile.mma",
+                format!(
+                    "computes with {t}, but 8-bit floats are computed with as numbers and as tiles; take one of those"
+                ),
             );
         }
-        if let Some(m) = needs_library(op) {
+        if let Some(t) = kept_tf32(op) {
+            errors.op(
+                &op,
+                format!(
+                    "has {t}, but tf32 is a format to round to, not to compute with: arith.truncf and tile.cvt give it, arith.extf \
+                     and tile.cvt take it; go on in f32, of which it is a part"
+                ),
+            );
+        }
+        if let Some(m) = needs_library(op).or_else(|| constants::why_not(op)) {
             errors.op(&op, m);
         }
         if let Some(m) = op.cast::<Wgmma>().and_then(|w| too_few_registers(kernel, w)) {
@@ -96,26 +112,34 @@ fn laid_out<'c>(op: OperationRef<'c, '_>, errors: &mut Errors) {
     }
 }
 
-/// Whether an op of arith or math takes or gives 8-bit floats, other than moving them.
-fn is_byte_float_arithmetic(op: OperationRef<'_, '_>) -> bool {
-    let byte_float = |t: Type<'_>| {
-        let number = t.element_type().unwrap_or(t.plain());
-        number.is_float_type() && number.bit_width() == Some(8)
-    };
-    // Tiles are converted two numbers at a time.
-    let converts = matches!(
+/// The types of what an op takes and gives.
+fn types_of<'c>(op: OperationRef<'c, '_>) -> Vec<Type<'c>> {
+    let operands = op.operand_values().into_iter().map(|v| v.r#type());
+    operands.chain(op.result_types()).collect()
+}
+
+/// A vector of 8-bit floats that an op of arith or math computes with.
+fn vector_of_bytes<'c>(op: OperationRef<'c, '_>) -> Option<Type<'c>> {
+    let moves = matches!(op.full_name(), "arith.constant" | "arith.select" | "arith.bitcast");
+    let is_one =
+        |t: &Type<'c>| t.shape().is_some() && !t.is_ranked_tensor_type() && t.element_type().is_some_and(is_byte);
+    let types = types_of(op).into_iter();
+    types
+        .filter(|_| !moves && matches!(op.dialect_name(), "arith" | "math"))
+        .find(is_one)
+}
+
+/// A number or tile of tf32 with which an op does something else than to make it or to widen it.
+fn kept_tf32<'c>(op: OperationRef<'c, '_>) -> Option<Type<'c>> {
+    let passes = matches!(
         op.full_name(),
-        "arith.extf" | "arith.truncf" | "arith.sitofp" | "arith.uitofp"
-    ) && op.result_types().first().is_some_and(|t| t.is_ranked_tensor_type());
-    !converts
-        && matches!(op.dialect_name(), "arith" | "math")
-        && !matches!(op.full_name(), "arith.constant" | "arith.select" | "arith.bitcast")
-        && op
-            .operand_values()
-            .into_iter()
-            .map(|v| v.r#type())
-            .chain(op.result_types())
-            .any(byte_float)
+        "arith.truncf" | "arith.extf" | "arith.constant" | Cvt::NAME | ConvertLayout::NAME
+    );
+    if passes || op.dialect_name() == "scf" {
+        return None;
+    }
+    let is_one = |t: &Type<'c>| !t.is_memref_type() && is_tf32(t.element_type().unwrap_or(*t));
+    types_of(op).into_iter().find(is_one)
 }
 
 /// What GPUs have no instruction for, and LLVM no code but a call into a library that is not there.
@@ -123,12 +147,7 @@ fn needs_library(op: OperationRef<'_, '_>) -> Option<String> {
     if !matches!(op.dialect_name(), "arith" | "math") || op.full_name() == "arith.constant" {
         return None;
     }
-    let types: Vec<Type<'_>> = op
-        .operand_values()
-        .into_iter()
-        .map(|v| v.r#type())
-        .chain(op.result_types())
-        .collect();
+    let types = types_of(op);
     let numbers = || types.iter().map(|t| t.element_type().unwrap_or(t.plain()));
     if let Some(t) = numbers().find(|t| t.is_float_type() && t.bit_width().is_some_and(|bits| bits > 64)) {
         return Some(format!(
@@ -258,6 +277,13 @@ fn no_way_down(op: OperationRef<'_, '_>) -> Option<&'static str> {
             "is not lowered in kernels; memory of the block is tile.alloc, and values that a thread keeps are SSA values",
         ),
         "memref.copy" => Some("is not lowered in kernels; load the tile with tile.load and store it with tile.store"),
+        "arith.scaling_truncf" | "arith.scaling_extf" => Some(
+            "is not lowered in kernels; divide by the scale, or multiply by it, with arith.divf and arith.mulf, and convert with \
+             tile.cvt or arith.extf",
+        ),
+        "affine.for" | "affine.if" | "affine.parallel" => {
+            Some("is not lowered in kernels; write scf.for or scf.if, or run lower-affine before")
+        }
         "gpu.thread_id" => Some("is not lowered in kernels; write tile.thread_id"),
         "gpu.block_id" => Some("is not lowered in kernels; write tile.block_id"),
         "gpu.barrier" => Some("is not lowered in kernels; write tile.barrier"),

@@ -1,8 +1,11 @@
 //! What types become.
-use girih_dialects::tile::{
-    layouts::{elements_per_thread, is_laid_out},
-    spaces::{is_global, is_shared_cluster, shared_of},
-    types::{InFlightType, TensorMapType},
+use girih_dialects::{
+    nvvm::is_tf32,
+    tile::{
+        layouts::{elements_per_thread, is_laid_out},
+        spaces::{is_global, is_shared_cluster, shared_of},
+        types::{InFlightType, TensorMapType},
+    },
 };
 use girih_ir::{
     conversion::{Converted, TypeConverter},
@@ -21,6 +24,11 @@ fn context_of<'c>(t: Type<'c>) -> &'c Context {
 fn pointer<'c>(t: Type<'c>, space: u32) -> Type<'c> {
     // SAFETY: the context is alive, and has the dialect that the pass declares.
     unsafe { Type::from_raw(mlirLLVMPointerTypeGet(mlirTypeGetContext(t.to_raw()), space)) }
+}
+
+/// f32, in which the bits of a tf32 travel.
+fn single<'c>(t: Type<'c>) -> Type<'c> {
+    Type::float32(context_of(t))
 }
 
 /// How an accumulator in flight is held in registers.
@@ -102,9 +110,13 @@ pub fn type_converter() -> TypeConverter {
         }
         if is_laid_out(t) {
             return match (elements_per_thread(t), t.element_type()) {
+                (Some(n), Some(e)) if is_tf32(e) => Converted::To(vec![single(t); n]),
                 (Some(n), Some(e)) => Converted::To(vec![e; n]),
                 _ => Converted::Impossible,
             };
+        }
+        if is_tf32(t) {
+            return Converted::To(vec![single(t)]);
         }
         // Bytes, as LLVM has 8-bit floats.
         let small = |e: &Type<'_>| e.is_float_type() && e.bit_width() == Some(8);

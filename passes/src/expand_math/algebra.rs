@@ -181,4 +181,6 @@ pub enum Approximate {
     Cos,
     /// `tanh.approx`
     Tanh,
+    /// `rsqrt.approx`
+    Rsqrt,
 }

@@ -113,15 +113,6 @@ impl<'c> Ops<'c> {
             ..*self
         }
     }
-    /// An intrinsic of scalars.
-    fn call_intrinsic(&self, name: &str, a: V<'c>) -> V<'c> {
-        let attributes = [
-            ("intrin", self.e().str_attr(name)),
-            ("operandSegmentSizes", self.e().i32s_attr(&[1, 0])),
-            ("op_bundle_sizes", self.e().i32s_attr(&[])),
-        ];
-        self.e().value("llvm.call_intrinsic", &[a], a.r#type(), &attributes)
-    }
     /// Does something with a scalar, or with each element of a vector.
     fn each(&self, a: V<'c>, one: impl Fn(V<'c>) -> V<'c>) -> V<'c> {
         let t = a.r#type();
@@ -284,10 +275,13 @@ impl<'c> Arith for Ops<'c> {
             Approximate::Exp2 => "math.exp2",
             // LLVM selects no instruction for its own logarithm. A tile's becomes one when it is in registers.
             Approximate::Log2 if self.float.is_ranked_tensor_type() => "math.log2",
-            Approximate::Log2 => return self.each(a, |a| self.call_intrinsic("llvm.nvvm.lg2.approx.f", a)),
+            Approximate::Log2 => {
+                return self.each(a, |a| self.e().intrinsic("llvm.nvvm.lg2.approx.f", &[a], a.r#type()));
+            }
             Approximate::Sin => "math.sin",
             Approximate::Cos => "math.cos",
             Approximate::Tanh => "math.tanh",
+            Approximate::Rsqrt => "math.rsqrt",
         };
         let flags = self.e().attr("#arith.fastmath<afn>");
         self.e().value(name, &[a], self.float, &[("fastmath", flags)])

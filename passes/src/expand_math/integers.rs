@@ -75,12 +75,19 @@ pub fn ipowi<'c>(op: OperationRef<'c, 'c>) -> Option<V<'c>> {
 pub fn is_kind<'c>(op: OperationRef<'c, 'c>, normal: bool) -> Option<V<'c>> {
     let place = Before(op);
     let e = Emit::new(&place, op.location());
-    let x = op.operand_values().first().copied()?;
+    let mut x = op.operand_values().first().copied()?;
+    let given = x.r#type().element_type().unwrap_or(x.r#type());
+    // Not every 8-bit float has an infinity to compare with.
+    if given.bit_width() == Some(8) {
+        let single = with_element(x.r#type(), Type::float32(op.ctx()));
+        x = e.value("arith.extf", &[x], single, &[]);
+    }
     let t = x.r#type();
     let element = t.element_type().unwrap_or(t);
     // Beside f32 the exponent of bf16 is as large.
-    let least = match (element.to_string().as_str(), element.bit_width()) {
-        ("f16", _) => 2f64.powi(-14),
+    let least = match (given.to_string().as_str(), element.bit_width()) {
+        ("f16" | "f8E5M2", _) => 2f64.powi(-14),
+        ("f8E4M3FN", _) => 2f64.powi(-6),
         (_, Some(64)) => f64::MIN_POSITIVE,
         _ => f64::from(f32::MIN_POSITIVE),
     };

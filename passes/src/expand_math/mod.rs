@@ -16,8 +16,8 @@
 //! `afn` the hardware's approximations serve: `exp`, `exp2`, `log`, `log2`, `log10`, `sin`, `cos`, `tanh` of single precision.
 //! `math.log2` with `afn` stays on a tile until it is in registers, where the pass goes over it again.
 //!
-//! It takes scalars, vectors and tiles of f16 and bf16 (computed in f32 and rounded again), f32, and f64. It expands what is in
-//! kernels: in `tile.kernel`, `gpu.module` and `gpu.func`; with `functions=true` everything. `arith.remf` is expanded too, and
+//! It takes scalars, vectors and tiles of 8-bit floats, f16 and bf16 (computed in f32 and rounded again), f32, and f64. It
+//! expands what is in kernels: in `tile.kernel`, `gpu.module` and `gpu.func`; with `functions=true` everything. `arith.remf` is expanded too, and
 //! what later passes do not know: `math.fpowi`, `math.ipowi`, `math.isinf`, `math.isnormal`, `math.clampf`.
 //! Needs nothing. What it cannot expand it refuses, with what to write instead.
 mod algebra;
@@ -35,7 +35,10 @@ mod trigonometric;
 
 use algebra::{Approximate, Arith};
 use emit::{Ops, with_element};
-use girih_dialects::{nvvm::Emit, tile::ops::kernel::Kernel};
+use girih_dialects::{
+    nvvm::{Emit, V},
+    tile::ops::kernel::Kernel,
+};
 use girih_ir::{
     pass::{OptionDef, OptionDefault, Pass, PassContext, PassInfo, Statistic},
     prelude::*,
@@ -131,8 +134,13 @@ fn expand<'c>(op: OperationRef<'c, 'c>) -> Outcome {
     }
     // Of some functions the result is no float.
     let element = operand.element_type().unwrap_or(operand);
+    let is_short = element.is_float_type() && element.bit_width().is_some_and(|bits| bits <= 16);
+    // LLVM makes the root and a quotient of it, or with `afn` `rsqrt.approx`.
+    if name == "math.rsqrt" && !is_short {
+        return Outcome::Instruction;
+    }
     let Some(bits) = element.bit_width().filter(|bits| {
-        ["math.ipowi", "arith.sitofp"].contains(&name) || element.is_float_type() && [16, 32, 64].contains(bits)
+        ["math.ipowi", "arith.sitofp"].contains(&name) || element.is_float_type() && [8, 16, 32, 64].contains(bits)
     }) else {
         return Outcome::Refused(format!(
             "is not expanded on {element}; compute it in f32, with arith.extf before and arith.truncf after"
@@ -160,40 +168,45 @@ fn expand<'c>(op: OperationRef<'c, 'c>) -> Outcome {
     {
         return Outcome::Instruction;
     }
-    let place = Before(op);
-    let e = Emit::new(&place, op.location());
-    let wide = if bits == 16 {
-        with_element(result, Type::float32(op.ctx()))
-    } else {
-        result
+    let names: &[&str] = match name {
+        "math.sincos" => &["math.sin", "math.cos"],
+        _ if FUNCTIONS.contains(&name) => &[name],
+        _ => return Outcome::Refused(refusal()),
     };
-    if !FUNCTIONS.contains(&name) {
-        return Outcome::Refused(refusal());
-    }
-    // Vectors of a few lanes go with their shape, what is not a number of the result's type stays.
-    let operands: Vec<_> = op
-        .operand_values()
-        .into_iter()
-        .map(|v| {
-            if bits == 16 {
-                e.value("arith.extf", &[v], wide, &[])
-            } else {
-                v
-            }
-        })
+    let values: Option<Vec<V>> = names
+        .iter()
+        .map(|name| compute(op, name, is_short, approximate && bits != 64))
         .collect();
-    let a = Ops::new(op, wide);
-    let Some(value) = function(&a, name, &operands, approximate && bits != 64) else {
+    let Some(values) = values else {
         return Outcome::Refused(refusal());
     };
-    let value = if bits == 16 {
-        e.value("arith.truncf", &[value], result, &[])
-    } else {
-        value
-    };
-    op.result0().replace_all_uses_with(&value);
+    for (result, value) in op.result_values().into_iter().zip(&values) {
+        result.replace_all_uses_with(value);
+    }
     erase(op);
     Outcome::Expanded
+}
+
+/// A function of an op's operands, before it; of short formats in f32.
+fn compute<'c>(op: OperationRef<'c, 'c>, name: &str, is_short: bool, fast: bool) -> Option<V<'c>> {
+    let place = Before(op);
+    let e = Emit::new(&place, op.location());
+    let result = op.result0().r#type();
+    let wide = match is_short {
+        true => with_element(result, Type::float32(op.ctx())),
+        false => result,
+    };
+    // Vectors of a few lanes go with their shape, what is not a number of the result's type stays.
+    let widened = |v| match is_short {
+        true => e.value("arith.extf", &[v], wide, &[]),
+        false => v,
+    };
+    let operands: Vec<_> = op.operand_values().into_iter().map(widened).collect();
+    let value = function(&Ops::new(op, wide), name, &operands, fast)?;
+    Some(match is_short {
+        true => e.value("arith.truncf", &[value], result, &[]),
+        false => value,
+    })
 }
 
 /// Ops that later passes make instructions of, on every type that they take.
@@ -208,7 +221,6 @@ fn is_instruction(name: &str) -> bool {
             | "math.round"
             | "math.roundeven"
             | "math.sqrt"
-            | "math.rsqrt"
             | "math.copysign"
             | "math.fma"
             | "math.isnan"
@@ -220,7 +232,7 @@ fn is_instruction(name: &str) -> bool {
 }
 
 /// What is expanded in the arithmetic of its type.
-const FUNCTIONS: [&str; 25] = [
+const FUNCTIONS: [&str; 26] = [
     "math.exp",
     "math.exp2",
     "math.expm1",
@@ -245,6 +257,7 @@ const FUNCTIONS: [&str; 25] = [
     "math.erfc",
     "math.powf",
     "math.cbrt",
+    "math.rsqrt",
     "arith.remf",
 ];
 
@@ -259,6 +272,7 @@ fn function<A: Arith>(a: &A, name: &str, x: &[A::F], fast: bool) -> Option<A::F>
         ("math.sin", true) => approximate(Approximate::Sin),
         ("math.cos", true) => approximate(Approximate::Cos),
         ("math.tanh", true) => approximate(Approximate::Tanh),
+        ("math.rsqrt", true) => approximate(Approximate::Rsqrt),
         ("math.exp", _) => exponential::exp(a, x[0]),
         ("math.exp2", _) => exponential::exp2(a, x[0]),
         ("math.expm1", _) => exponential::expm1(a, x[0]),
@@ -273,6 +287,7 @@ fn function<A: Arith>(a: &A, name: &str, x: &[A::F], fast: bool) -> Option<A::F>
         ("math.acosh", _) => hyperbolic::acosh(a, x[0]),
         ("math.atanh", _) => hyperbolic::atanh(a, x[0]),
         ("math.cbrt", _) => power::cbrt(a, x[0]),
+        ("math.rsqrt", _) => power::rsqrt(a, x[0]),
         ("math.powf", _) => power::powf(a, x[0], x[1]),
         ("math.sin", _) => trigonometric::sin(a, x[0]),
         ("math.cos", _) => trigonometric::cos(a, x[0]),
@@ -298,7 +313,7 @@ fn allows_approximation(op: OperationRef<'_, '_>) -> bool {
 
 fn refusal() -> String {
     format!(
-        "is not expanded; known are {}, math.fpowi, math.ipowi, math.isinf, math.isnormal, math.clampf",
+        "is not expanded; known are {}, math.sincos, math.fpowi, math.ipowi, math.isinf, math.isnormal, math.clampf",
         FUNCTIONS.join(", ")
     )
 }

@@ -174,3 +174,8 @@ fn third_of_bits<A: Arith>(a: &A, bits: A::I) -> A::I {
         a.iadd(high, a.i(0x2a9f_7893_0000_0000))
     }
 }
+
+/// `1 / sqrt(x)`: a root and a quotient, each rounded.
+pub fn rsqrt<A: Arith>(a: &A, x: A::F) -> A::F {
+    a.div(a.f(1.0), a.sqrt(x))
+}

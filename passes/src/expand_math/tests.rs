@@ -196,7 +196,7 @@ fn stride() -> usize {
 
 /// Functions of one number in single precision, with the bound that `docs/maths.md` gives.
 type Row = (&'static str, fn(f32) -> f32, fn(f64) -> f64, f64);
-const SINGLE: [Row; 23] = [
+const SINGLE: [Row; 25] = [
     ("exp", |x| exponential::exp(&Single, x), f64::exp, 1.0),
     ("exp2", |x| exponential::exp2(&Single, x), f64::exp2, 1.5),
     ("expm1", |x| exponential::expm1(&Single, x), f64::exp_m1, 1.5),
@@ -211,6 +211,8 @@ const SINGLE: [Row; 23] = [
     ("acosh", |x| hyperbolic::acosh(&Single, x), f64::acosh, 2.5),
     ("atanh", |x| hyperbolic::atanh(&Single, x), libm::atanh, 2.5),
     ("cbrt", |x| power::cbrt(&Single, x), f64::cbrt, 1.0),
+    ("sqrt", |x| Single.sqrt(x), f64::sqrt, 0.5),
+    ("rsqrt", |x| power::rsqrt(&Single, x), |x| 1.0 / x.sqrt(), 1.5),
     ("sin", |x| trigonometric::sin(&Single, x), libm::sin, 2.0),
     ("cos", |x| trigonometric::cos(&Single, x), libm::cos, 2.0),
     ("tan", |x| trigonometric::tan(&Single, x), libm::tan, 4.0),
@@ -404,7 +406,7 @@ mod double {
     type Row = (&'static str, fn(f64) -> f64, Exact, (f64, f64), f64);
 
     // Subnormal results are left to single precision, which goes the same way.
-    const FUNCTIONS: [Row; 25] = [
+    const FUNCTIONS: [Row; 27] = [
         (
             "exp",
             |x| exponential::exp(&Double, x),
@@ -567,6 +569,14 @@ mod double {
             |x, _| x.cbrt(P, ToEven),
             (-1e3, 1e3),
             1.0,
+        ),
+        ("sqrt", |x| Double.sqrt(x), |x, _| x.sqrt(P, ToEven), (0.0, 1e3), 0.5),
+        (
+            "rsqrt",
+            |x| power::rsqrt(&Double, x),
+            |x, _| big(1.0).div(&x.sqrt(P, ToEven), P, ToEven),
+            (0.0, 1e3),
+            1.5,
         ),
     ];
 

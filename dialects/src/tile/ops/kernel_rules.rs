@@ -129,7 +129,7 @@ impl<'c> Header<'c> {
                     _ => "",
                 };
                 let m = format!(
-                    "argument '{name}' is {t}, but a kernel takes memrefs in #tile.global, tensor maps, and numbers: i8 to i64, f16, bf16, f32, f64{remedy}"
+                    "argument '{name}' is {t}, but a kernel takes memrefs in #tile.global, tensor maps, and numbers: i8 to i64, f16, bf16, f32, f64, in memrefs also i1, f8E4M3FN and f8E5M2{remedy}"
                 );
                 errors.op(&op, m);
             } else if t.is_memref_type() && t.strides_and_offset().is_none_or(|(_, offset)| offset != 0) {

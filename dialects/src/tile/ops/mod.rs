@@ -4,6 +4,7 @@ pub mod bulk;
 pub mod cluster;
 pub mod cluster_reduce;
 pub mod cp_async;
+pub mod cvt;
 pub mod debug;
 pub mod index;
 pub mod kernel;

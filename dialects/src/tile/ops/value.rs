@@ -51,7 +51,7 @@ op! {
 }
 
 op! {
-    /// A tile of integers that holds each element's own coordinate along `axis`, from 0.
+    /// A tile of integers, or of index, that holds each element's own coordinate along `axis`, from 0.
     ///
     /// ```mlir
     /// %i = tile.iota axis 1 : tensor<64x128xi32>
@@ -68,9 +68,9 @@ op! {
                 if !(0..rank).contains(&self.axis()) {
                     errors.op(&self.op(), format!("axis {}, but {t} has {rank} axes, from 0", self.axis()));
                 }
-                let integer = t.element_type().is_some_and(|e| !e.is_float_type() && e.bit_width().is_some_and(|b| b >= 8));
+                let integer = t.element_type().is_some_and(|e| e.is_index_type() || !e.is_float_type() && e.bit_width().is_some_and(|b| b >= 8));
                 if !integer {
-                    errors.op(&self.op(), format!("counts in integers of 8 bits or more, but the tile is {t}; convert it with arith.sitofp or the like"));
+                    errors.op(&self.op(), format!("counts in integers of 8 bits or more and in index, but the tile is {t}; take i32 and convert it with arith.sitofp, or compare it with arith.cmpi"));
                 }
                 errors.result()
             }

@@ -570,6 +570,12 @@ fn pure(p: &Program, op: &Op, operands: &[Elements]) -> Result<Vec<Vec<u64>>> {
         Kind::Select => return elementwise(&|v| Some(if v[0] != 0 { v[1] } else { v[2] })),
         Kind::Fma => return elementwise(&|v| Some(number::fma(dtype, v[0], v[1], v[2]))),
         Kind::Cast(name) => return elementwise(&|v| number::cast(name, dtype, to.dtype, v[0])),
+        Kind::Truncate(rounding) => {
+            return elementwise(&|v| Some(number::converted(dtype, to.dtype, v[0], *rounding, false)));
+        }
+        Kind::Convert(rounding, saturate) => {
+            return elementwise(&|v| Some(number::converted(dtype, to.dtype, v[0], *rounding, *saturate)));
+        }
         Kind::Mma => product(p, op, operands)?,
         Kind::Reduce { axis, combiner } => {
             let tiles: Vec<(DType, &[u64])> = types

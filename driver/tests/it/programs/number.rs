@@ -35,13 +35,28 @@ pub fn is_nan(dtype: DType, bits: u64) -> bool {
     dtype.is_float() && value(dtype, bits).is_nan()
 }
 
-/// A float as near to `exact` as the format allows; 8-bit floats end at their largest number.
+/// A float as near to `exact` as the format allows.
 pub fn rounded(dtype: DType, exact: f64) -> u64 {
-    match dtype {
-        DType::E4m3 => FloatFormat::E4M3.encode(exact, Rounding::NearestEven, Overflow::Saturate),
-        DType::E5m2 => FloatFormat::E5M2.encode(exact, Rounding::NearestEven, Overflow::Saturate),
-        _ => to_bits(dtype, exact),
-    }
+    to_bits(dtype, exact)
+}
+
+/// A float in another format, by PTX's rules.
+pub fn converted(from: DType, to: DType, bits: u64, rounding: Rounding, saturate: bool) -> u64 {
+    let exact = value(from, bits);
+    let Some(format) = FloatFormat::of(to) else {
+        let finite = if saturate && exact.is_infinite() {
+            f64::MAX.copysign(exact)
+        } else {
+            exact
+        };
+        return finite.to_bits();
+    };
+    let overflow = if saturate {
+        Overflow::Saturate
+    } else {
+        Overflow::Special
+    };
+    format.encode(exact, rounding, overflow)
 }
 
 /// `near`, which is off by something of the sign of `rest`, with its last bit set: rounding it to a shorter format is as
@@ -220,13 +235,14 @@ pub fn cast(op: &str, from: DType, to: DType, a: u64) -> Option<u64> {
             })
         }
         "arith.fptosi" | "arith.fptoui" => {
+            // The end of the range where the type has not the number; 0 for NaN.
             let v = value(from, a).trunc();
-            let (low, high) = match (op, width(to)) {
-                ("arith.fptosi", w) => (-(2f64.powi(w as i32 - 1)), 2f64.powi(w as i32 - 1)),
-                (_, w) => (0.0, 2f64.powi(w as i32)),
+            let w = width(to);
+            let (low, high) = match op {
+                "arith.fptosi" => (-(1i128 << (w - 1)), (1 << (w - 1)) - 1),
+                _ => (0, (1i128 << w) - 1),
             };
-            let inside = v >= low && v < high;
-            inside.then(|| wrapped(to, if v < 0.0 { v as i64 as u64 } else { v as u64 }))
+            Some(wrapped(to, (v as i128).clamp(low, high) as u64))
         }
         "arith.extf" | "arith.truncf" => Some(rounded(to, value(from, a))),
         _ => None,
@@ -277,7 +293,7 @@ mod tests {
         );
         assert_eq!(
             cast("arith.fptoui", DType::F32, DType::I8, 256f32.to_bits().into()),
-            None
+            Some(255)
         );
     }
 }

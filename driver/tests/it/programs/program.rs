@@ -1,6 +1,6 @@
 //! A program of whole tiles: what is drawn, printed, interpreted and made small.
 pub use girih_core::draw::Dice;
-use girih_core::dtype::DType;
+use girih_core::{dtype::DType, number::Rounding};
 
 /// Number of a tile in [`Program::tiles`].
 pub type Id = usize;
@@ -179,6 +179,10 @@ pub enum Kind {
     Select,
     Fma,
     Cast(&'static str),
+    /// `arith.truncf` that says how it rounds.
+    Truncate(Rounding),
+    /// `tile.cvt`, and whether with `satfinite`.
+    Convert(Rounding, bool),
     Mma,
     /// Operands are the first values of what its region takes and yields. As an `scf.while` that counts by itself, if so.
     For {

@@ -4,7 +4,7 @@ use super::{
     program::{Argument, Base, Combiner, Condition, Index, Kind, Number, Op, Program, Region, Start, Tile},
 };
 use crate::support::mlir;
-use girih_core::dtype::DType;
+use girih_core::{dtype::DType, number::Rounding};
 use std::fmt::Write;
 
 /// The kernel's name.
@@ -249,6 +249,13 @@ impl Writer<'_> {
                 let number = literal(dtype(op.results[0]), *bits);
                 self.line(&format!("{results} = arith.constant dense<{number}> : {to}"), 0);
             }
+            // What is counted is written out in every other program, where that is short.
+            Kind::Iota(axis)
+                if self.program.seed % 2 == 1 && (2..=64).contains(&self.program.tiles[op.results[0]].elements()) =>
+            {
+                let listed = nested(&self.program.tiles[op.results[0]].shape, *axis, 0);
+                self.line(&format!("{results} = arith.constant dense<{listed}> : {to}"), 0);
+            }
             Kind::Iota(axis) => self.line(&format!("{results} = tile.iota axis {axis} : {to}"), 0),
             Kind::Spread(number) => {
                 let t = mlir(dtype(op.results[0]));
@@ -316,6 +323,33 @@ impl Writer<'_> {
             }
             Kind::Fma => self.line(&format!("{results} = math.fma {operands} : {to}"), 0),
             Kind::Cast(name) => self.line(&format!("{results} = {name} {operands} : {from} to {to}"), 0),
+            Kind::Truncate(rounding) => {
+                let mode = match rounding {
+                    Rounding::NearestEven => "to_nearest_even",
+                    Rounding::NearestAway => "to_nearest_away",
+                    Rounding::Zero => "toward_zero",
+                    Rounding::Up => "upward",
+                    Rounding::Down => "downward",
+                };
+                self.line(
+                    &format!("{results} = arith.truncf {operands} {mode} : {from} to {to}"),
+                    0,
+                );
+            }
+            Kind::Convert(rounding, saturate) => {
+                let mode = match rounding {
+                    Rounding::NearestEven => "rn",
+                    Rounding::NearestAway => "rna",
+                    Rounding::Zero => "rz",
+                    Rounding::Up => "rp",
+                    Rounding::Down => "rm",
+                };
+                let finite = if *saturate { " satfinite" } else { "" };
+                self.line(
+                    &format!("{results} = tile.cvt {operands} {mode}{finite} : {from} to {to}"),
+                    0,
+                );
+            }
             Kind::Mma => self.line(&format!("{results} = tile.mma {operands} : {from}"), 0),
             Kind::For { trips, is_while } => {
                 let trips = self.base(*trips);
@@ -448,6 +482,17 @@ impl Writer<'_> {
                 let before = self.define(&format!("arith.cmpi slt, %l1, %r1 : {place}"));
                 let tie = self.define(&format!("arith.andi {equal}, {before} : i1"));
                 let left = self.define(&format!("arith.ori {larger}, {tie} : i1"));
+                // A choice is a branch in every other program.
+                if self.program.seed % 2 == 1 {
+                    self.fresh += 1;
+                    let both = format!("%b{}", self.fresh);
+                    self.line(&format!("{both}:2 = scf.if {left} -> ({t}, {place}) {{"), 0);
+                    self.line(&format!("scf.yield %l0, %l1 : {t}, {place}"), 1);
+                    self.line("} else {", 0);
+                    self.line(&format!("scf.yield %r0, %r1 : {t}, {place}"), 1);
+                    self.line("}", 0);
+                    return self.end_combiner(op, &types, &[format!("{both}#0"), format!("{both}#1")]);
+                }
                 vec![
                     self.define(&format!("arith.select {left}, %l0, %r0 : {t}")),
                     self.define(&format!("arith.select {left}, %l1, %r1 : {place}")),
@@ -461,12 +506,28 @@ impl Writer<'_> {
             Combiner::First => vec!["%l0".to_owned()],
             Combiner::Last => vec!["%r0".to_owned()],
         };
+        self.end_combiner(op, &types, &yields);
+    }
+
+    fn end_combiner(&mut self, op: &Op, types: &[DType], yields: &[String]) {
         let listed = join(types.iter().map(|t| mlir(*t).to_owned()));
         self.line(&format!("tile.yield {} : {listed}", yields.join(", ")), 0);
         self.indent -= 1;
         let (from, to) = (self.tiles(&op.operands), self.tiles(&op.results));
         self.line(&format!("}} : {from} -> {to}"), 0);
     }
+}
+
+/// Coordinates along `axis` as the elements of a tile, nested as its axes are; `at` is the coordinate that is counted.
+fn nested(shape: &[i64], axis: usize, at: i64) -> String {
+    let Some((size, inner)) = shape.split_first() else {
+        return at.to_string();
+    };
+    let part = |i: i64| match axis {
+        0 => nested(inner, usize::MAX, i),
+        _ => nested(inner, axis - 1, at),
+    };
+    format!("[{}]", join((0..*size).map(part)))
 }
 
 fn comparison(dtype: DType) -> &'static str {

@@ -6,7 +6,7 @@ use super::{
     },
     BYTE_FLOATS, Draw, INTEGERS, MOST_AXES,
 };
-use girih_core::dtype::DType;
+use girih_core::{dtype::DType, number::Rounding};
 
 const INTEGER_OPS: [&str; 10] = [
     "arith.addi",
@@ -36,6 +36,13 @@ const FLOAT_OPS: [&str; 5] = [
     "arith.mulf",
     "arith.maximumf",
     "arith.minimumf",
+];
+const ROUNDINGS: [Rounding; 5] = [
+    Rounding::NearestEven,
+    Rounding::NearestAway,
+    Rounding::Zero,
+    Rounding::Up,
+    Rounding::Down,
 ];
 const TRUTH_OPS: [&str; 3] = ["arith.andi", "arith.ori", "arith.xori"];
 
@@ -85,7 +92,8 @@ impl Draw {
     pub(super) fn arithmetic(&mut self, ops: &mut Vec<Op>, pool: &[Id], id: Id) -> Option<()> {
         let tile = self.of(id);
         let (dtype, shape) = (tile.dtype, tile.shape.clone());
-        if BYTE_FLOATS.contains(&dtype) {
+        let is_byte = BYTE_FLOATS.contains(&dtype);
+        if is_byte && self.dice.chance(1, 3) {
             return self.conversion(ops, id);
         }
         if dtype.is_float() && self.dice.chance(1, 6) {
@@ -120,7 +128,8 @@ impl Draw {
                 let name = self.dice.pick(&INTEGER_OPS);
                 self.make(ops, Kind::Binary(name), &operands, dtype, &shape);
             }
-            _ if self.dice.chance(1, 5) => {
+            // Of 8-bit floats it is rounded twice.
+            _ if !is_byte && self.dice.chance(1, 5) => {
                 let third = self.like(ops, pool, &tile);
                 self.make(ops, Kind::Fma, &[id, other, third], dtype, &shape);
             }
@@ -140,17 +149,20 @@ impl Draw {
         let from = tile.dtype;
         let to = self.number_type();
         let (a, b) = (width(from), width(to));
-        let name = match (from.is_float(), to.is_float()) {
-            (false, false) if a < b => self.dice.pick(&["arith.extsi", "arith.extui"]),
-            (false, false) if a > b => "arith.trunci",
-            (false, true) if a == b && self.dice.chance(1, 3) && a > 8 => "arith.bitcast",
-            (false, true) => self.dice.pick(&["arith.sitofp", "arith.uitofp"]),
-            (true, false) if b > 1 && a > 8 => self.dice.pick(&["arith.fptosi", "arith.fptosi", "arith.fptoui"]),
-            (true, true) if a < b => "arith.extf",
-            (true, true) if a > b => "arith.truncf",
+        let rounding = self.dice.pick(&ROUNDINGS);
+        let kind = match (from.is_float(), to.is_float()) {
+            (false, false) if a < b => Kind::Cast(self.dice.pick(&["arith.extsi", "arith.extui"])),
+            (false, false) if a > b => Kind::Cast("arith.trunci"),
+            (false, true) if a == b && self.dice.chance(1, 3) && a > 8 => Kind::Cast("arith.bitcast"),
+            (false, true) => Kind::Cast(self.dice.pick(&["arith.sitofp", "arith.uitofp"])),
+            (true, false) => Kind::Cast(self.dice.pick(&["arith.fptosi", "arith.fptosi", "arith.fptoui"])),
+            (true, true) if from != to && self.dice.chance(1, 3) => Kind::Convert(rounding, self.dice.chance(1, 2)),
+            (true, true) if a < b => Kind::Cast("arith.extf"),
+            (true, true) if a > b && self.dice.chance(1, 2) => Kind::Truncate(rounding),
+            (true, true) if a > b => Kind::Cast("arith.truncf"),
             _ => return None,
         };
-        self.make(ops, Kind::Cast(name), &[id], to, &tile.shape);
+        self.make(ops, kind, &[id], to, &tile.shape);
         Some(())
     }
 
@@ -160,9 +172,7 @@ impl Draw {
         if let Some(id) = self.such(pool, |t| *t == wanted).filter(|_| self.dice.chance(1, 2)) {
             return id;
         }
-        let other = self.such(pool, |t| {
-            t.shape == tile.shape && !matches!(t.dtype, DType::I1 | DType::E4m3 | DType::E5m2)
-        });
+        let other = self.such(pool, |t| t.shape == tile.shape && t.dtype != DType::I1);
         let Some(a) = other else {
             return self.source(ops, &wanted);
         };
@@ -318,10 +328,9 @@ impl Draw {
     }
 
     /// A combiner of elements of this type alone.
-    pub(super) fn own_combiner(&mut self, dtype: DType) -> Option<&'static str> {
-        Some(match dtype {
+    pub(super) fn own_combiner(&mut self, dtype: DType) -> &'static str {
+        match dtype {
             DType::I1 => self.dice.pick(&TRUTH_OPS),
-            DType::E4m3 | DType::E5m2 => return None,
             _ if dtype.is_float() => self.dice.pick(&["arith.addf", "arith.maximumf", "arith.minimumf"]),
             _ => self.dice.pick(&[
                 "arith.addi",
@@ -334,7 +343,7 @@ impl Draw {
                 "arith.maxui",
                 "arith.minui",
             ]),
-        })
+        }
     }
 
     /// Reductions and scans.
@@ -352,24 +361,24 @@ impl Draw {
             types.push(dtype);
         };
         let combiner = match self.dice.below(6) {
-            0 if !matches!(tile.dtype, DType::I1 | DType::E4m3 | DType::E5m2) => {
+            0 if tile.dtype != DType::I1 => {
                 let place = self.dice.pick(&[DType::I16, DType::I32, DType::I32, DType::I64]);
                 second(self, ops, Kind::Iota(axis), place);
                 Combiner::Largest
             }
             1 => {
-                let f = self.own_combiner(tile.dtype)?;
+                let f = self.own_combiner(tile.dtype);
                 let dtype = self.dice.pick(&INTEGERS);
                 let other = self.dice.below(tile.shape.len());
                 second(self, ops, Kind::Iota(other), dtype);
-                Combiner::Two(f, self.own_combiner(dtype)?)
+                Combiner::Two(f, self.own_combiner(dtype))
             }
             2 if scan && INTEGERS.contains(&tile.dtype) => {
                 second(self, ops, Kind::Iota(axis), tile.dtype);
                 Combiner::Compose
             }
             3 if scan => self.dice.pick(&[Combiner::First, Combiner::Last]),
-            _ => Combiner::One(self.own_combiner(tile.dtype)?),
+            _ => Combiner::One(self.own_combiner(tile.dtype)),
         };
         let mut shape = tile.shape.clone();
         if !scan {
@@ -393,7 +402,7 @@ impl Draw {
             return None;
         }
         let axis = self.dice.below(shape.len());
-        let combiner = Combiner::One(self.own_combiner(dtype)?);
+        let combiner = Combiner::One(self.own_combiner(dtype));
         let mut less = shape.clone();
         less.remove(axis);
         let reduced = self.make(ops, Kind::Reduce { axis, combiner }, &[id], dtype, &less);

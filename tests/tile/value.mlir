@@ -13,11 +13,11 @@ func.func private @values(%x: f32) {
   %d = tile.iota axis 0 : tensor<4x8xi32, #tile.blocked<per_thread = [1, 1], lanes = [4, 8], warps = [4, 1]>>
   %e = tile.convert_layout %d : tensor<4x8xi32, #tile.blocked<per_thread = [1, 1], lanes = [4, 8], warps = [4, 1]>> -> tensor<4x8xi32, #tile.linear<register = [], lane = [[0, 1], [0, 2], [0, 4], [1, 0], [2, 0]], warp = [[0, 0], [0, 0]]>>
   // CHECK: tile.cvt %{{.*}} rn satfinite : tensor<64x128xf32> to tensor<64x128xf8E4M3FN>
-  %q = tile.cvt %a rn satfinite : tensor<64x128xf32> to tensor<64x128xf8E4M3FN>
+  %narrow = tile.cvt %a rn satfinite : tensor<64x128xf32> to tensor<64x128xf8E4M3FN>
   // CHECK: tile.cvt %{{.*}} rm : f32 to bf16
-  %r = tile.cvt %x rm : f32 to bf16
+  %down = tile.cvt %x rm : f32 to bf16
   // CHECK: tile.iota axis 0 : tensor<16xindex>
-  %n = tile.iota axis 0 : tensor<16xindex>
+  %count = tile.iota axis 0 : tensor<16xindex>
   // CHECK: tile.opaque %{{.*}} : tensor<64x128xf32> -> tensor<64x128xf32>
   %hidden = tile.opaque %a : tensor<64x128xf32> -> tensor<64x128xf32>
   // CHECK: tensor<64x64xi32, #tile.blocked<per_thread = [8, 1], lanes = [8, 4], warps = [1, 4], order = [0, 1]>>

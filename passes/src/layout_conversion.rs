@@ -2,7 +2,8 @@
 //!
 //! The place in shared memory is chosen among row-major orders with an exclusive or on top, which the layout algebra counts
 //! bank conflicts of exactly: fewest wavefronts for the store and the load together, then fewest accesses. Loads may be
-//! `ldmatrix`, which moves four registers at once where ordinary loads would move one. Where conflicts are left, it is the order that the algebra makes for the two ([`layout::exchange`]), if that takes fewer.
+//! `ldmatrix`, which moves four registers at once where ordinary loads would move one. Where conflicts are left, it is the order
+//! that the algebra makes for the two ([`layout::exchange`]), if that takes fewer.
 use girih_core::layout::{
     self, BankCount, Dim, LayoutError, LinearLayout, MatrixLoad, Movement, cute_swizzle, matrix_load,
     shared_bank_count, shared_load_count,

@@ -20,8 +20,8 @@
 //! ```
 //!
 //! In the loop the thread's number is read anew in each pass (`tile.thread_id fresh`): the many addresses that follow from it are
-//! cheap beside the products, and are not to be kept. The loop counts by itself: it starts with the first slot each time that it is entered. With one slot each pass copies,
-//! waits and goes on.
+//! cheap beside the products, and are not to be kept. The loop counts by itself: it starts with the first slot each time that it
+//! is entered. With one slot each pass copies, waits and goes on.
 use super::{
     Ahead, Shared, V, copies,
     ring::{Operand, operand},

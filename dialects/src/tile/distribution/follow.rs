@@ -1,4 +1,5 @@
-//! Layouts that follow from others: of a tile seen in another shape or as other numbers, repeated, with an axis more, or with its axes exchanged.
+//! Layouts that follow from others: of a tile seen in another shape or as other numbers, repeated, with an axis more, or with its
+//! axes exchanged.
 use super::{
     Blocked, LANE_BITS, Linear, Sliced, fits_shape, flattened, images_of, linear_of, rebuilt, trimmed, unflattened,
 };

@@ -35,8 +35,7 @@ impl OptLevel {
             OptLevel::O2 => {
                 "always-inline,cgscc(inline),globaldce,\
                  function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,\
-                 loop-simplify,lcssa,loop-mssa(loop-rotate,licm),\
-                 gvn,instcombine<no-verify-fixpoint>,adce,simplifycfg)"
+                 loop-simplify,lcssa,loop-mssa(loop-rotate,licm),early-cse<memssa>,simplifycfg)"
             }
             OptLevel::O3 => "default<O3>",
         }

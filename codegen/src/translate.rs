@@ -9,7 +9,6 @@ use inkwell::{
     values::CallSiteValue,
 };
 use melior::{
-    ContextRef,
     ir::{BlockLike, Module as MlirModule, Operation, OperationRef, operation::OperationLike},
     pass::PassManager,
     utility::parse_pass_pipeline,
@@ -92,9 +91,7 @@ fn with_line_info<'c>(gpu_module: OperationRef<'c, '_>) -> Result<MlirModule<'c>
     module
         .body()
         .append_operation(unsafe { Operation::from_raw(mlir_sys::mlirOperationClone(gpu_module.to_raw())) });
-    let context: ContextRef<'_> = gpu_module.context();
-    // SAFETY: `context` stays in place while the reference is used.
-    let manager = PassManager::new(unsafe { context.to_ref() });
+    let manager = PassManager::new(girih_ir::context(gpu_module.context()));
     parse_pass_pipeline(
         manager.as_operation_pass_manager(),
         "builtin.module(ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesOnly})",

@@ -104,6 +104,14 @@ fn blocks<'c>(kernel: Kernel<'c, 'c>) -> Option<i64> {
         .flat_map(|b| b.op_list())
         .flat_map(|op| op.nested_ops())
         .collect();
+    let meets = |op: &OperationRef<'c, 'c>| {
+        op.is::<Reduce>() || op.is::<Scan>() || op.is::<ConvertLayout>() || op.is::<ClusterReduce>() || op.is::<Mma>()
+    };
+    // What warpgroups accumulate is in flight, in as many registers as the programmer planned for.
+    // Roles have budgets of their own.
+    if ops.iter().any(|op| op.is::<Wgmma>() || op.is::<WarpSpecialize>()) || !ops.iter().any(meets) {
+        return None;
+    }
     let place: BTreeMap<usize, usize> = ops
         .iter()
         .enumerate()
@@ -117,19 +125,20 @@ fn blocks<'c>(kernel: Kernel<'c, 'c>) -> Option<i64> {
             .flat_map(|r| op.region_at(r).block_list())
             .flat_map(|b| b.argument_values());
         // What an op with regions gives is there after them.
-        let end = i + op.nested_ops().len() - 1;
-        let values = op
-            .result_values()
-            .into_iter()
-            .map(|v| (v, end))
-            .chain(arguments.map(|a| (a, i)));
-        for (v, first) in values {
+        let end = || i + op.nested_ops().len() - 1;
+        let results = op.result_values().into_iter().map(|v| (v, true));
+        for (v, is_result) in results.chain(arguments.map(|a| (a, false))) {
+            let n = registers(v);
+            if n == 0 {
+                continue;
+            }
+            let first = if is_result { end() } else { i };
             let last = v
                 .users()
                 .into_iter()
                 .filter_map(|user| last_run(user, first, &number, &ops))
                 .max();
-            if let (Some(last), n @ 1..) = (last, registers(v)) {
+            if let Some(last) = last {
                 lives.push((first, last, n));
             }
         }
@@ -140,14 +149,6 @@ fn blocks<'c>(kernel: Kernel<'c, 'c>) -> Option<i64> {
             .filter(|(first, last, _)| *first < i && i < *last)
             .map(|(.., n)| n)
             .sum::<i64>()
-    };
-    // What warpgroups accumulate is in flight, in as many registers as the programmer planned for.
-    // Roles have budgets of their own.
-    if ops.iter().any(|op| op.is::<Wgmma>() || op.is::<WarpSpecialize>()) {
-        return None;
-    }
-    let meets = |op: &OperationRef<'c, 'c>| {
-        op.is::<Reduce>() || op.is::<Scan>() || op.is::<ConvertLayout>() || op.is::<ClusterReduce>() || op.is::<Mma>()
     };
     let own = |op: &OperationRef<'c, 'c>| -> i64 {
         let results = op.result_values().into_iter().map(registers).sum::<i64>();
@@ -161,11 +162,8 @@ fn blocks<'c>(kernel: Kernel<'c, 'c>) -> Option<i64> {
     let most = points.map(|(i, op)| through(i) + own(op)).max()?;
     let needed = (most + OVERHEAD + GRANULE - 1) / GRANULE * GRANULE;
     let threads = kernel.threads().max(1);
-    ops.iter().any(meets).then(|| {
-        (REGISTER_FILE / (needed * threads))
-            .min(RESIDENT_THREADS / threads)
-            .min(RESIDENT_BLOCKS)
-    })
+    let blocks = REGISTER_FILE / (needed * threads);
+    Some(blocks.min(RESIDENT_THREADS / threads).min(RESIDENT_BLOCKS))
 }
 
 /// The last op before which a value that `defined` gives is still needed: `user` itself, or the end of a loop around it that

@@ -157,10 +157,13 @@ impl Signs {
         match op.full_name() {
             "arith.index_castui" | "arith.extui" | "memref.dim" | "tile.block_id" | "tile.grid_dim" => true,
             "arith.muli" | "arith.addi" | "arith.minsi" | "arith.divsi" | "arith.remsi" | "arith.index_cast"
-            | "arith.divui" | "arith.ceildivui" | "arith.remui" | "arith.minui" | "arith.shrui" => {
-                operands.iter().all(|o| self.is_nonnegative(*o, depth))
+            | "arith.ceildivui" => operands.iter().all(|o| self.is_nonnegative(*o, depth)),
+            // No larger than what is divided or shifted, taken without signs.
+            "arith.divui" | "arith.shrui" => self.is_nonnegative(operands[0], depth),
+            // No larger than either, taken without signs.
+            "arith.maxsi" | "arith.remui" | "arith.minui" | "arith.andi" => {
+                operands.iter().any(|o| self.is_nonnegative(*o, depth))
             }
-            "arith.maxsi" => operands.iter().any(|o| self.is_nonnegative(*o, depth)),
             _ => false,
         }
     }

@@ -10,6 +10,7 @@ use girih_core::layout::{
 };
 use girih_dialects::tile::{distribution::Distribution, layouts::layout_of, ops::value::ConvertLayout};
 use girih_ir::prelude::*;
+use std::rc::Rc;
 
 /// Banks of shared memory, as bits.
 const BANK_BITS: u32 = 5;
@@ -78,10 +79,10 @@ impl Trip {
 }
 
 /// Who holds a tile before and after a change of layout. What warpgroups hold after a product is seen as one tile of all.
-pub fn ends(op: ConvertLayout<'_, '_>) -> Option<(Distribution, Distribution)> {
+pub fn ends(op: ConvertLayout<'_, '_>) -> Option<(Rc<Distribution>, Rc<Distribution>)> {
     let (from, to) = (op.source().r#type(), op.result().r#type());
     let of = |t: Type<'_>, other: Type<'_>| match layout_of(t) {
-        Some(_) => of_warpgroups(&other.shape()?),
+        Some(_) => of_warpgroups(&other.shape()?).map(Rc::new),
         None => Distribution::of(t),
     };
     Some((of(from, to)?, of(to, from)?))

@@ -18,18 +18,21 @@ pub const STAGES: [Stage; 3] = [
         name: "explicit",
         description: "calls, products, copies and roles spelt out, target checked, tiles and shared memory laid out",
         pipeline: "tile-inline-calls,tile-plan-copies,tile-split-epilogues,tile-pipeline,tile-expand-mma,tile-specialize-warps,\
-                   tile-swizzle-shared,tile-expand-tma,tile-verify-target,canonicalize,cse,tile-assign-layouts,\
+                   tile-swizzle-shared,tile-expand-tma,tile-verify-target,\
+                   canonicalize{region-simplify=disabled max-iterations=1},cse,tile-assign-layouts,\
                    tile-choose-occupancy,tile-vectorize-accesses,tile-allocate-scratch,tile-insert-sync,tile-allocate-shared",
     },
     Stage {
         name: "nvvm",
         description: "per-thread code in upstream dialects",
-        pipeline: "convert-tile-to-nvvm,tile-expand-math,tile-expand-conversions,canonicalize,cse",
+        pipeline: "convert-tile-to-nvvm,tile-expand-math,tile-expand-conversions,\
+                   canonicalize{region-simplify=disabled max-iterations=1},cse",
     },
     Stage {
         name: "llvm",
         description: "llvm and nvvm dialects only",
-        pipeline: "gpu.module(convert-scf-to-cf,convert-nvvm-to-llvm,convert-to-llvm,reconcile-unrealized-casts,canonicalize,cse)",
+        pipeline: "gpu.module(convert-scf-to-cf{allow-pattern-rollback=false},convert-nvvm-to-llvm,\
+                   convert-to-llvm{allow-pattern-rollback=false},reconcile-unrealized-casts)",
     },
 ];
 

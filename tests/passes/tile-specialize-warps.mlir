@@ -34,8 +34,7 @@
 // LOOP: scf.for %[[K:.*]] = %[[FROM:.*]] to %[[TO:.*]] step %[[STEP:.*]] {
 // LOOP: %[[FIRST:.*]] = arith.cmpi eq, %thread
 // LOOP: scf.if %[[FIRST]] {
-// LOOP: %[[FURTHER:.*]] = arith.muli %[[STEP]], %c1
-// LOOP: %[[LAST:.*]] = arith.addi %[[K]], %[[FURTHER]]
+// LOOP: %[[LAST:.*]] = arith.addi %[[K]], %[[STEP]]
 // LOOP: %[[IS_FIRST:.*]] = arith.cmpi eq, %[[K]], %[[FROM]]
 // LOOP: %[[START:.*]] = arith.select %[[IS_FIRST]], %[[K]], %[[LAST]]
 // LOOP: %[[BEHIND:.*]] = arith.addi %[[LAST]], %[[STEP]]

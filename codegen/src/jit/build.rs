@@ -36,9 +36,7 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         ty: Option<&str>,
         attributes: &[(&str, &str)],
     ) -> Result<OperationRef<'c, 'a>> {
-        let context = self.operation.context();
-        // SAFETY: `context` stays in place while the reference is used.
-        let context = unsafe { context.to_ref() };
+        let context = girih_ir::context(self.operation.context());
         let mut builder = OperationBuilder::new(name, self.operation.location()).add_operands(operands);
         if let Some(ty) = ty {
             let ty = Type::parse(context, ty).ok_or_else(|| failed(name))?;

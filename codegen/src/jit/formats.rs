@@ -324,9 +324,7 @@ fn tabulate(module: &Module<'_>, table: &str, codec: FloatFormat) -> Result<()> 
 }
 
 fn append(module: &Module<'_>, text: &str) -> Result<()> {
-    let context = module.context();
-    // SAFETY: `context` stays in place while the reference is used.
-    let context = unsafe { context.to_ref() };
+    let context = girih_ir::context(module.context());
     let parsed = Module::parse(context, text)
         .ok_or_else(|| Error::Reference(format!("`{text}` could not be added to the reference")))?;
     let operation = parsed.body().first_operation();

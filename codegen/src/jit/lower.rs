@@ -59,8 +59,7 @@ pub(super) fn to_llvm_dialect(module: &mut Module<'_>, name: &str) -> Result<boo
 /// Every result of a narrow format is rounded, as the program says: emulation lets conversions back and forth be left out, and
 /// to nearest even is what LLVM does where no mode is named.
 fn rounds_each(module: &Module<'_>) {
-    // SAFETY: the context is the module's own, which is alive.
-    let Some(exact) = Attribute::parse(unsafe { module.context().to_ref() }, "#arith.fastmath<none>") else {
+    let Some(exact) = Attribute::parse(girih_ir::context(module.context()), "#arith.fastmath<none>") else {
         return;
     };
     module.as_operation().walk(WalkOrder::PreOrder, |operation| {
@@ -78,9 +77,7 @@ fn run(module: &mut Module<'_>, name: &str, passes: &str) -> Result<()> {
     let failed = || Error::Pipeline {
         stage: format!("lowering the reference `@{name}` for the CPU"),
     };
-    let context = module.context();
-    // SAFETY: `context` stays in place while the reference is used.
-    let manager = PassManager::new(unsafe { context.to_ref() });
+    let manager = PassManager::new(girih_ir::context(module.context()));
     parse_pass_pipeline(
         manager.as_operation_pass_manager(),
         &format!("builtin.module({passes})"),

@@ -22,17 +22,22 @@ use girih_ir::{
     prelude::*,
     rewrite::Builder,
 };
+use std::{cell::RefCell, rc::Rc};
 
 /// Whether a type is `tf32`, of which LLVM has none.
 pub fn is_tf32(t: Type<'_>) -> bool {
     t.is_float_type() && t.bit_width() == Some(19)
 }
 
-/// Emits ops at a builder's place, all with one location.
-#[derive(Clone, Copy)]
+/// Emits ops at a builder's place, all with one location. Arithmetic on numbers that are known now is done now, and a number
+/// becomes a constant once, so that what is emitted needs no cleaning up: the builder must not move back while ops are
+/// emitted, since what comes later uses earlier constants.
+#[derive(Clone)]
 pub struct Emit<'c, 'b> {
     builder: &'b dyn Builder<'c>,
     loc: Location<'c>,
+    /// Integer constants at this place, in order.
+    constants: Rc<RefCell<Vec<(i64, V<'c>)>>>,
 }
 
 /// A value, or a number that is known now.
@@ -41,7 +46,11 @@ pub type V<'c> = Value<'c, 'c>;
 impl<'c, 'b> Emit<'c, 'b> {
     /// Emits through `builder`.
     pub fn new(builder: &'b dyn Builder<'c>, loc: Location<'c>) -> Self {
-        Emit { builder, loc }
+        Emit {
+            builder,
+            loc,
+            constants: Rc::default(),
+        }
     }
     /// The context.
     pub fn context(&self) -> &'c Context {
@@ -199,12 +208,22 @@ impl<'c, 'b> Emit<'c, 'b> {
 
     /// An integer or `index` constant.
     pub fn constant(&self, v: i64, t: Type<'c>) -> V<'c> {
-        self.value(
-            "arith.constant",
-            &[],
-            t,
-            &[("value", IntegerAttribute::new(t, v).into())],
-        )
+        let known = |(n, c): &&(i64, V<'c>)| *n == v && c.r#type() == t;
+        if let Some((_, c)) = self.constants.borrow().iter().find(known) {
+            return *c;
+        }
+        let attributes = [("value", IntegerAttribute::new(t, v).into())];
+        let c = self.value("arith.constant", &[], t, &attributes);
+        self.constants.borrow_mut().push((v, c));
+        c
+    }
+    /// `operation` of two numbers, in the width of `t`; `None` where one of them is not known now.
+    fn folded(&self, a: V<'c>, b: V<'c>, operation: impl Fn(i64, i64) -> i64) -> Option<V<'c>> {
+        let t = a.r#type();
+        let unused = 64 - t.bit_width().filter(|bits| (1..64).contains(bits)).unwrap_or(64);
+        let v = operation(a.constant_int()?, b.constant_int()?) << unused >> unused;
+        // A truth value is 0 or 1.
+        Some(self.constant(if t.is_int(1) { v & 1 } else { v }, t))
     }
     /// A floating-point constant.
     pub fn constant_float(&self, v: f64, t: Type<'c>) -> V<'c> {
@@ -228,15 +247,26 @@ impl<'c, 'b> Emit<'c, 'b> {
     }
     /// `a + b`.
     pub fn add(&self, a: V<'c>, b: V<'c>) -> V<'c> {
-        self.binary("arith.addi", a, b)
+        match (a.constant_int(), b.constant_int()) {
+            (_, Some(0)) => a,
+            (Some(0), _) => b,
+            _ => self.folded(a, b, i64::wrapping_add).unwrap_or_else(|| self.binary("arith.addi", a, b)),
+        }
     }
     /// `a - b`.
     pub fn sub(&self, a: V<'c>, b: V<'c>) -> V<'c> {
-        self.binary("arith.subi", a, b)
+        match b.constant_int() {
+            Some(0) => a,
+            _ => self.folded(a, b, i64::wrapping_sub).unwrap_or_else(|| self.binary("arith.subi", a, b)),
+        }
     }
     /// `a * b`.
     pub fn mul(&self, a: V<'c>, b: V<'c>) -> V<'c> {
-        self.binary("arith.muli", a, b)
+        match (a.constant_int(), b.constant_int()) {
+            (_, Some(1)) | (Some(0), _) => a,
+            (Some(1), _) | (_, Some(0)) => b,
+            _ => self.folded(a, b, i64::wrapping_mul).unwrap_or_else(|| self.binary("arith.muli", a, b)),
+        }
     }
     /// `a / b`, unsigned.
     pub fn div_u(&self, a: V<'c>, b: V<'c>) -> V<'c> {
@@ -248,23 +278,44 @@ impl<'c, 'b> Emit<'c, 'b> {
     }
     /// `a & b`.
     pub fn and(&self, a: V<'c>, b: V<'c>) -> V<'c> {
-        self.binary("arith.andi", a, b)
+        let all = if a.r#type().is_int(1) { 1 } else { -1 };
+        match (a.constant_int(), b.constant_int()) {
+            (Some(0), _) => a,
+            (_, Some(0)) => b,
+            (_, Some(n)) if n == all => a,
+            (Some(n), _) if n == all => b,
+            _ => self.folded(a, b, |a, b| a & b).unwrap_or_else(|| self.binary("arith.andi", a, b)),
+        }
     }
     /// `a | b`.
     pub fn or(&self, a: V<'c>, b: V<'c>) -> V<'c> {
-        self.binary("arith.ori", a, b)
+        match (a.constant_int(), b.constant_int()) {
+            (_, Some(0)) => a,
+            (Some(0), _) => b,
+            _ => self.folded(a, b, |a, b| a | b).unwrap_or_else(|| self.binary("arith.ori", a, b)),
+        }
     }
     /// `a ^ b`.
     pub fn xor(&self, a: V<'c>, b: V<'c>) -> V<'c> {
-        self.binary("arith.xori", a, b)
+        match (a.constant_int(), b.constant_int()) {
+            (_, Some(0)) => a,
+            (Some(0), _) => b,
+            _ => self.folded(a, b, |a, b| a ^ b).unwrap_or_else(|| self.binary("arith.xori", a, b)),
+        }
     }
     /// `a << n`.
     pub fn shl(&self, a: V<'c>, n: i64) -> V<'c> {
-        self.binary("arith.shli", a, self.constant(n, a.r#type()))
+        match n {
+            0 => a,
+            _ => self.binary("arith.shli", a, self.constant(n, a.r#type())),
+        }
     }
     /// Logical `a >> n`.
     pub fn shr(&self, a: V<'c>, n: i64) -> V<'c> {
-        self.binary("arith.shrui", a, self.constant(n, a.r#type()))
+        match n {
+            0 => a,
+            _ => self.binary("arith.shrui", a, self.constant(n, a.r#type())),
+        }
     }
     /// `a & mask`.
     pub fn mask(&self, a: V<'c>, mask: i64) -> V<'c> {
@@ -293,6 +344,9 @@ impl<'c, 'b> Emit<'c, 'b> {
         if from == to {
             return v;
         }
+        if let Some(n) = v.constant_int().filter(|n| !from.is_int(1) && i32::try_from(*n).is_ok() && bits >= 32) {
+            return self.constant(n, to);
+        }
         let name = match from.bit_width() {
             None => "arith.index_cast",
             Some(b) if b > bits => "arith.trunci",
@@ -309,6 +363,9 @@ impl<'c, 'b> Emit<'c, 'b> {
     }
     /// `i1` to 0 or 1.
     pub fn zext(&self, v: V<'c>, bits: u32) -> V<'c> {
+        if let Some(n) = v.constant_int().filter(|n| *n >= 0) {
+            return self.constant(n, self.int(bits));
+        }
         self.value("arith.extui", &[v], self.int(bits), &[])
     }
 
@@ -469,7 +526,7 @@ impl<'c, 'b> Emit<'c, 'b> {
             let block = op.region_at(i).entry().expect("just made");
             let end = girih_ir::rewrite::AtEnd(block);
             let emit = Emit::new(&end, self.loc);
-            let values = f(emit);
+            let values = f(emit.clone());
             emit.op("scf.yield", &values, &[], &[]);
         };
         let (mut then, mut otherwise) = (Some(then), Some(otherwise));
@@ -486,7 +543,7 @@ impl<'c, 'b> Emit<'c, 'b> {
         let inside = op.region_at(0).entry().expect("just made");
         let end = girih_ir::rewrite::AtEnd(inside);
         let emit = Emit::new(&end, self.loc);
-        body(emit, inside.argument_values()[0]);
+        body(emit.clone(), inside.argument_values()[0]);
         emit.op("scf.yield", &[], &[], &[]);
     }
     /// A loop that starts with `first` and goes on with what `pass` gives, as long as it says so; gives the last.

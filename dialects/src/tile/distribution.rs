@@ -12,6 +12,7 @@
 //! A blocked layout that is larger than the tile holds copies: bits of lane or warp change nothing. Bits of the register
 //! number never do; they are left out, so that a thread holds no element twice.
 mod follow;
+mod memo;
 mod parts;
 
 use super::verify::size_text;
@@ -23,6 +24,7 @@ use girih_ir::{
     prelude::*,
 };
 pub use parts::{parts_in_registers, registers_of_part};
+use std::rc::Rc;
 
 /// Lanes of a warp, as bits.
 const LANE_BITS: usize = 5;
@@ -315,6 +317,11 @@ pub fn is_distributed(t: Type<'_>) -> bool {
 /// The map of an encoding on a tile of `shape`: (register, lane, warp) to axes. Register bits that bring a thread nothing
 /// new are left out.
 pub fn linear_of(encoding: Attribute<'_>, shape: &[i64]) -> Option<LinearLayout> {
+    memo::known(encoding, shape)?.linear().cloned()
+}
+
+/// [`linear_of`], computed.
+fn computed(encoding: Attribute<'_>, shape: &[i64]) -> Option<LinearLayout> {
     let sizes: Vec<u64> = shape.iter().map(|s| u64::try_from(*s).ok()).collect::<Option<_>>()?;
     let layout = if let Some(b) = Blocked::of(encoding) {
         b.core().layout(&sizes).ok()?
@@ -478,12 +485,12 @@ pub struct Distribution {
 
 impl Distribution {
     /// That of a tensor with a layout of this file.
-    pub fn of(t: Type<'_>) -> Option<Distribution> {
+    pub fn of(t: Type<'_>) -> Option<Rc<Distribution>> {
         Distribution::new(t.encoding()?, &t.shape()?)
     }
-    /// That of a tile of `shape` under `encoding`.
-    pub fn new(encoding: Attribute<'_>, shape: &[i64]) -> Option<Distribution> {
-        Distribution::of_linear(&linear_of(encoding, shape)?, shape)
+    /// That of a tile of `shape` under `encoding`. Few are asked for again and again, so they are kept.
+    pub fn new(encoding: Attribute<'_>, shape: &[i64]) -> Option<Rc<Distribution>> {
+        memo::known(encoding, shape)?.distribution()
     }
     /// That of a tile of `shape` under a map from (register, lane, warp) to its axes.
     pub fn of_linear(linear: &LinearLayout, shape: &[i64]) -> Option<Distribution> {

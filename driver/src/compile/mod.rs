@@ -185,13 +185,17 @@ impl<'c> Unit<'c> {
             if options.emit < level {
                 return Ok(self.finish_text());
             }
-            for step in steps::split(pipeline)
+            let steps: Vec<_> = steps::split(pipeline)
                 .into_iter()
                 .flat_map(|step| step.or(&options.instead))
-            {
-                self.step(&step.name, |module| {
-                    pass::run_pipeline(module, &step.pipeline, pass::RunOptions::default())
-                })?;
+                .collect();
+            for (i, step) in steps.iter().enumerate() {
+                // What a level's passes leave is verified once, at its end, where no one looks at what is between.
+                let run = pass::RunOptions {
+                    skip_verifier: !(cfg!(debug_assertions) || dump.is_on() || i + 1 == steps.len()),
+                    ..Default::default()
+                };
+                self.step(&step.name, |module| pass::run_pipeline(module, &step.pipeline, run))?;
                 dump.write(&step.name, "mlir", || Ok(self.text()))?;
             }
         }

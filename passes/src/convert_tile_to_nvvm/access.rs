@@ -129,12 +129,23 @@ impl<'c> How<'c> {
     }
 }
 
+/// A place in memory: a pointer, and bytes behind it, which an instruction has room for.
+pub(super) type At<'c> = (V<'c>, i64);
+
+/// `[$n+offset]`.
+pub(super) fn place_of(operand: usize, offset: i64) -> String {
+    match offset {
+        0 => format!("[${operand}]"),
+        _ => format!("[${operand}{offset:+}]"),
+    }
+}
+
 /// `ld.global`, with what the registers hold where the predicate is false.
 pub(super) fn load<'c>(
     e: &Emit<'c, '_>,
     w: &Words<'c>,
     bytes: u64,
-    pointer: V<'c>,
+    (pointer, offset): At<'c>,
     how: How<'c>,
     otherwise: &[V<'c>],
 ) -> Vec<V<'c>> {
@@ -142,16 +153,25 @@ pub(super) fn load<'c>(
     // Outputs are numbered first, then the inputs that start in them.
     let at = n + otherwise.len();
     let (name, policy, inputs) = how.spell("ld", pointer, at);
-    let text = format!("{name}{} {}, [${at}]{policy};", w.suffix(bytes), register_list(n, 0));
+    let place = place_of(at, offset);
+    let text = format!("{name}{} {}, {place}{policy};", w.suffix(bytes), register_list(n, 0));
     let outputs = vec![(w.constraint, e.int(w.bits)); n];
     e.inline_ptx(&text, &outputs, otherwise, &inputs, false)
 }
 
 /// `st.global`.
-pub(super) fn store<'c>(e: &Emit<'c, '_>, w: &Words<'c>, bytes: u64, pointer: V<'c>, how: How<'c>, words: &[V<'c>]) {
+pub(super) fn store<'c>(
+    e: &Emit<'c, '_>,
+    w: &Words<'c>,
+    bytes: u64,
+    (pointer, offset): At<'c>,
+    how: How<'c>,
+    words: &[V<'c>],
+) {
     let n = w.count;
     let (name, policy, address) = how.spell("st", pointer, n);
-    let text = format!("{name}{} [${n}], {}{policy};", w.suffix(bytes), register_list(n, 0));
+    let place = place_of(n, offset);
+    let text = format!("{name}{} {place}, {}{policy};", w.suffix(bytes), register_list(n, 0));
     let mut inputs: Vec<_> = words
         .iter()
         .map(|value| AsmOperand {
@@ -181,7 +201,7 @@ pub(super) fn load_many<'c>(
         policy,
         ..How::default()
     };
-    words.unpack(e, &load(e, &words, bytes, pointer, how, &[]))
+    words.unpack(e, &load(e, &words, bytes, (pointer, 0), how, &[]))
 }
 
 /// Stores numbers next to each other, all inside, with a cache policy.
@@ -202,5 +222,5 @@ pub(super) fn store_many<'c>(
         policy,
         ..How::default()
     };
-    store(e, &words, bytes, pointer, how, &words.pack(e, values));
+    store(e, &words, bytes, (pointer, 0), how, &words.pack(e, values));
 }

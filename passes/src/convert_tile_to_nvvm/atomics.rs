@@ -75,7 +75,8 @@ pub fn patterns(c: &mut Conversion<'_>) {
         for (r, value) in values.iter().enumerate() {
             let predicate = both(&e, place.predicate(&e, r), writes);
             let other = compare.get(r).copied();
-            old.extend(atomic.element(place.address(&e, r), *value, other, predicate));
+            let (pointer, offset) = place.address(&e, r);
+            old.extend(atomic.element(e.byte_offset_by(pointer, offset), *value, other, predicate));
         }
         if op.sem().acquires() {
             meet(&e, op.op());

@@ -18,11 +18,12 @@ use girih_ir::{
     op::OpView,
     prelude::*,
 };
+use std::rc::Rc;
 
 /// A thread's coordinates in a tile: what its number gives, to be combined with what each register gives.
 pub struct Coordinates<'c> {
     /// The tile's distribution.
-    pub distribution: Distribution,
+    pub distribution: Rc<Distribution>,
     /// The thread's part for each axis, i32.
     pub thread: Vec<V<'c>>,
     disjoint: Vec<bool>,
@@ -30,7 +31,7 @@ pub struct Coordinates<'c> {
 
 impl<'c> Coordinates<'c> {
     /// Those of the running thread.
-    pub fn new(e: &Emit<'c, '_>, distribution: Distribution) -> Self {
+    pub fn new(e: &Emit<'c, '_>, distribution: Rc<Distribution>) -> Self {
         let rank = distribution.shape.len();
         let id = e.sreg("tid.x");
         let thread = (0..rank)

@@ -5,10 +5,12 @@
 //! way; every other tile is guarded element by element. In shared memory neighbours go together where rows and the first
 //! column are known to be aligned for it.
 use super::{
-    access::{load_many, store_many},
+    access::{How, Words, load, load_many, store, store_many},
     group, lower,
     memory::{Global, swizzled},
+    tma::policy,
 };
+use crate::known::is_nonnegative;
 use girih_core::tensor_map::Swizzle;
 use girih_dialects::{
     nvvm::{Cmp, Emit, V},
@@ -20,6 +22,7 @@ use girih_dialects::{
     },
 };
 use girih_ir::{conversion::Conversion, op::OpView, prelude::*};
+use std::collections::BTreeMap;
 
 /// What a thread holds of a tile.
 pub(super) struct Held<'c> {
@@ -61,54 +64,102 @@ struct Place<'c> {
     /// Indices of the thread's first element.
     row: V<'c>,
     column: V<'c>,
+    /// Whether the tile's first column may lie before the tensor.
+    before: bool,
+    columns: i64,
     /// Whether the whole tile is inside and pairs are aligned.
     fast: V<'c>,
 }
 
 fn place<'c>(e: &Emit<'c, '_>, memory: Global<'c>, at: &[V<'c>], h: &Held<'c>) -> Place<'c> {
+    let before = at.iter().any(|i| !is_nonnegative(*i));
     let (r, c) = (e.to_int(at[0], 64), e.to_int(at[1], 64));
     let (row, column) = (e.add(r, h.origin.0), e.add(c, h.origin.1));
-    let inside = e.and(
+    let mut inside = e.and(
         e.cmp(Cmp::Sle, e.offset(r, h.rows), memory.sizes[0]),
         e.cmp(Cmp::Sle, e.offset(c, h.columns), memory.sizes[1]),
     );
-    // Loads may start before the tensor.
-    let inside = e.and(
-        inside,
-        e.and(e.cmp(Cmp::Sge, r, e.c64(0)), e.cmp(Cmp::Sge, c, e.c64(0))),
-    );
+    if before {
+        // Loads may start before the tensor.
+        let after = e.and(e.cmp(Cmp::Sge, r, e.c64(0)), e.cmp(Cmp::Sge, c, e.c64(0)));
+        inside = e.and(inside, after);
+    }
     let run_bytes = h.run as i64 * memory.element_bytes as i64;
     let first = e.ptr_to_int(memory.element(e, &[row, column]), 64);
     let row_bytes = e.mul(memory.strides[0], e.c64(memory.element_bytes as i64));
     let misaligned = e.mask(e.or(first, row_bytes), run_bytes - 1);
-    let unit = e.cmp(Cmp::Eq, memory.strides[1], e.c64(1));
-    let fast = e.and(e.and(inside, unit), e.cmp(Cmp::Eq, misaligned, e.c64(0)));
+    let unit = match memory.strides[1].constant_int() {
+        Some(1) => inside,
+        _ => e.and(inside, e.cmp(Cmp::Eq, memory.strides[1], e.c64(1))),
+    };
+    let fast = e.and(unit, e.cmp(Cmp::Eq, misaligned, e.c64(0)));
     Place {
         memory,
         row,
         column,
+        before,
+        columns: h.columns,
         fast,
     }
 }
 
 impl<'c> Place<'c> {
-    /// Pointer to the run that starts at element `offset`, on the fast way.
-    fn run(&self, e: &Emit<'c, '_>, offset: (u32, u32)) -> V<'c> {
-        let row = e.offset(self.row, i64::from(offset.0));
-        let start = self.memory.element(e, &[row, self.column]);
-        e.byte_offset_by(start, i64::from(offset.1) * self.memory.element_bytes as i64)
+    /// For each row that the thread has elements in, by offset: a pointer to its first column.
+    fn rows(&self, e: &Emit<'c, '_>, h: &Held<'c>) -> BTreeMap<u32, V<'c>> {
+        let mut rows = BTreeMap::new();
+        for (r, _) in &h.offsets {
+            let row = || e.offset(self.row, i64::from(*r));
+            rows.entry(*r).or_insert_with(|| self.memory.element(e, &[row(), self.column]));
+        }
+        rows
     }
-    /// Pointer to one element and whether it lies inside.
-    fn element(&self, e: &Emit<'c, '_>, offset: (u32, u32)) -> (V<'c>, V<'c>) {
-        let row = e.offset(self.row, i64::from(offset.0));
-        let column = e.offset(self.column, i64::from(offset.1));
-        // Unsigned, so that what lies before the tensor is outside too.
-        let inside = e.and(
-            e.cmp(Cmp::Ult, row, self.memory.sizes[0]),
-            e.cmp(Cmp::Ult, column, self.memory.sizes[1]),
-        );
-        (self.memory.element(e, &[row, column]), inside)
+
+    /// For each run on the fast way a pointer.
+    fn runs(&self, e: &Emit<'c, '_>, h: &Held<'c>) -> Vec<V<'c>> {
+        let rows = self.rows(e, h);
+        let place = |(r, c): &(u32, u32)| e.byte_offset_by(rows[r], i64::from(*c) * self.memory.element_bytes as i64);
+        h.offsets.iter().step_by(h.run).map(place).collect()
     }
+
+    /// For each element a pointer, bytes behind it, and whether the element lies inside.
+    fn elements(&self, e: &Emit<'c, '_>, h: &Held<'c>) -> Vec<Guarded<'c>> {
+        let clamp = |v: V<'c>| {
+            let v = e.value("arith.maxsi", &[v, e.c64(0)], e.i64_type(), &[]);
+            // So few that 32 bits hold their number.
+            e.to_int(e.value("arith.minsi", &[v, e.c64(self.columns)], e.i64_type(), &[]), 32)
+        };
+        let left = clamp(e.sub(self.memory.sizes[1], self.column));
+        let low = self.before.then(|| clamp(e.sub(e.c64(0), self.column)));
+        let rows = self.rows(e, h);
+        // How many columns are left, of a row outside none. Unsigned, so that a row before the tensor is outside too.
+        let left_of = |r: u32| {
+            let inside = e.cmp(Cmp::Ult, e.offset(self.row, i64::from(r)), self.memory.sizes[0]);
+            e.value("arith.select", &[inside, left, e.c32(0)], e.i32_type(), &[])
+        };
+        let left: BTreeMap<u32, V> = rows.keys().map(|r| (*r, left_of(*r))).collect();
+        let (stride, bytes) = (self.memory.strides[1], self.memory.element_bytes as i64);
+        let guarded = |(r, c): &(u32, u32)| {
+            let column = i64::from(*c);
+            let known = stride.constant_int().map(|stride| stride.saturating_mul(column * bytes));
+            let (pointer, offset) = match known.filter(|bytes| i32::try_from(*bytes).is_ok()) {
+                Some(offset) => (rows[r], offset),
+                None => (e.byte_offset(rows[r], e.mul(stride, e.c64(column * bytes))), 0),
+            };
+            let inside = e.cmp(Cmp::Sgt, left[r], e.c32(column));
+            let inside = low.map_or(inside, |low| e.and(inside, e.cmp(Cmp::Sle, low, e.c32(column))));
+            Guarded {
+                at: (pointer, offset),
+                inside,
+            }
+        };
+        h.offsets.iter().map(guarded).collect()
+    }
+}
+
+/// An element's place.
+struct Guarded<'c> {
+    at: (V<'c>, i64),
+    inside: V<'c>,
 }
 
 /// Whether an index is known to be a multiple of `n`.
@@ -178,15 +229,20 @@ pub fn patterns(c: &mut Conversion<'_>) {
                 p.fast,
                 &[],
                 |e| {
-                    for (offsets, v) in h.offsets.chunks(h.run).zip(values.chunks(h.run)) {
-                        store_many(&e, v, p.run(&e, offsets[0]), element, bytes * h.run as u64, cache);
+                    for (pointer, v) in p.runs(&e, &h).into_iter().zip(values.chunks(h.run)) {
+                        store_many(&e, v, pointer, element, bytes * h.run as u64, cache);
                     }
                     vec![]
                 },
                 |e| {
-                    for (offset, v) in h.offsets.iter().zip(values) {
-                        let (pointer, inside) = p.element(&e, *offset);
-                        e.if_then(inside, |e| store_many(&e, &[*v], pointer, element, bytes, cache));
+                    let words = Words::new(element, bytes, 1);
+                    let policy = policy(&e, cache, &[]);
+                    for (to, v) in p.elements(&e, &h).iter().zip(values) {
+                        let how = How {
+                            predicate: Some(to.inside),
+                            policy,
+                        };
+                        store(&e, &words, bytes, to.at, how, &words.pack(&e, &[*v]));
                     }
                     vec![]
                 },
@@ -220,24 +276,26 @@ pub fn patterns(c: &mut Conversion<'_>) {
                 p.fast,
                 &results,
                 |e| {
-                    h.offsets
-                        .chunks(h.run)
-                        .flat_map(|o| load_many(&e, p.run(&e, o[0]), h.run, element, bytes * h.run as u64, cache))
-                        .collect()
+                    let run = |pointer| load_many(&e, pointer, h.run, element, bytes * h.run as u64, cache);
+                    p.runs(&e, &h).into_iter().flat_map(run).collect()
                 },
                 |e| {
-                    h.offsets
+                    let words = Words::new(element, bytes, 1);
+                    let zero = words.pack(&e, &[zero_of(&e, element)]);
+                    let policy = policy(&e, cache, &[]);
+                    let elements = p.elements(&e, &h);
+                    // Unpacked only when all are under way.
+                    let loaded: Vec<Vec<V>> = elements
                         .iter()
-                        .map(|offset| {
-                            let (pointer, inside) = p.element(&e, *offset);
-                            e.if_else(
-                                inside,
-                                &[element],
-                                |e| load_many(&e, pointer, 1, element, bytes, cache),
-                                |e| vec![zero_of(&e, element)],
-                            )[0]
+                        .map(|from| {
+                            let how = How {
+                                predicate: Some(from.inside),
+                                policy,
+                            };
+                            load(&e, &words, bytes, from.at, how, &zero)
                         })
-                        .collect()
+                        .collect();
+                    loaded.into_iter().flat_map(|w| words.unpack(&e, &w)).collect()
                 },
             )
         } else {

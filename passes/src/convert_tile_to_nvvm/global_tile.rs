@@ -3,7 +3,7 @@
 //! Each access moves `vector` neighbours of a thread and is predicated on lying inside the memref; a vector is inside or
 //! outside as a whole, which `tile-vectorize-accesses` has seen to. All loads of a tile are issued before any is used.
 use super::{
-    access::{How, Words, load, store},
+    access::{How, Words, load, place_of, store},
     distributed::Coordinates,
     group, lower,
     memory::Global,
@@ -26,6 +26,7 @@ use girih_dialects::{
     },
 };
 use girih_ir::{conversion::Conversion, ext::DYNAMIC, op::OpView, prelude::*};
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
 /// Where a tile lies in global memory, and which part of it is inside.
 pub(super) struct Place<'c> {
@@ -36,19 +37,26 @@ pub(super) struct Place<'c> {
     /// Address of the tile's first element.
     pointer: V<'c>,
     /// For each axis the coordinates inside, `low..high` as i32; `None` where all are.
-    inside: Vec<Option<(Option<V<'c>>, V<'c>)>>,
+    inside: Vec<Option<Ends<'c>>>,
     /// For each register the number of its row, i64, where rows are given by numbers.
     rows: Option<Vec<V<'c>>>,
+    /// What registers share, by axis and coordinate: tests, what is left of the ends for the register's part, pointers.
+    tests: RefCell<BTreeMap<(usize, i64), V<'c>>>,
+    rooms: RefCell<BTreeMap<usize, Ends<'c>>>,
+    pointers: RefCell<BTreeMap<(usize, usize, i64), V<'c>>>,
 }
+
+/// `low..high` as i32; no `low` where nothing is below.
+type Ends<'c> = (Option<V<'c>>, V<'c>);
 
 /// Numbers of rows, as the registers of their own tile.
 pub(super) struct Rows<'c, 'a> {
-    pub(super) distribution: Distribution,
+    pub(super) distribution: Rc<Distribution>,
     pub(super) values: &'a [V<'c>],
 }
 
 impl<'c> Place<'c> {
-    fn new(e: &Emit<'c, '_>, t: Type<'c>, memory: &[V<'c>], indices: &[V<'c>], d: Distribution) -> Self {
+    fn new(e: &Emit<'c, '_>, t: Type<'c>, memory: &[V<'c>], indices: &[V<'c>], d: Rc<Distribution>) -> Self {
         Place::at(e, t, memory, indices, d, None).expect("only rows can be held by other threads")
     }
 
@@ -59,7 +67,7 @@ impl<'c> Place<'c> {
         t: Type<'c>,
         memory: &[V<'c>],
         indices: &[V<'c>],
-        d: Distribution,
+        d: Rc<Distribution>,
         rows: Option<Rows<'c, '_>>,
     ) -> Option<Self> {
         let sizes = t.shape().unwrap_or_default();
@@ -113,11 +121,14 @@ impl<'c> Place<'c> {
             pointer,
             inside,
             rows,
+            tests: RefCell::default(),
+            rooms: RefCell::default(),
+            pointers: RefCell::default(),
         })
     }
 
-    /// Address of what a register holds.
-    pub(super) fn address(&self, e: &Emit<'c, '_>, register: usize) -> V<'c> {
+    /// Address of what a register holds: a pointer, and bytes behind it, which an instruction has room for.
+    pub(super) fn address(&self, e: &Emit<'c, '_>, register: usize) -> (V<'c>, i64) {
         let rank = self.inside.len();
         let Some(thread) = self.thread_pointer else {
             let mut at: Vec<V> = (0..rank)
@@ -126,11 +137,11 @@ impl<'c> Place<'c> {
             if let Some(rows) = &self.rows {
                 at[0] = rows[register];
             }
-            return Global {
+            let memory = Global {
                 pointer: self.pointer,
                 ..self.memory.clone()
-            }
-            .element(e, &at);
+            };
+            return (memory.element(e, &at), 0);
         };
         let own = &self.coordinates.distribution.registers[register];
         let (mut pointer, mut known) = (thread, 0);
@@ -146,13 +157,26 @@ impl<'c> Place<'c> {
             let stride = self.memory.strides[axis];
             match stride.constant_int() {
                 Some(s) => known += i64::from(*c) * s,
-                None => {
-                    let bytes = e.mul(stride, e.c64(i64::from(*c) * self.memory.element_bytes as i64));
-                    pointer = e.byte_offset(pointer, bytes);
-                }
+                None => pointer = self.moved(e, pointer, axis, i64::from(*c)),
             }
         }
-        e.byte_offset_by(pointer, known * self.memory.element_bytes as i64)
+        let bytes = known * self.memory.element_bytes as i64;
+        match i32::try_from(bytes) {
+            Ok(_) => (pointer, bytes),
+            Err(_) => (e.byte_offset_by(pointer, bytes), 0),
+        }
+    }
+
+    /// A pointer `steps` further along an axis whose stride is known only at run time; once for each.
+    fn moved(&self, e: &Emit<'c, '_>, pointer: V<'c>, axis: usize, steps: i64) -> V<'c> {
+        let key = (pointer.to_raw().ptr as usize, axis, steps);
+        if let Some(v) = self.pointers.borrow().get(&key) {
+            return *v;
+        }
+        let bytes = e.mul(self.memory.strides[axis], e.c64(steps * self.memory.element_bytes as i64));
+        let v = e.byte_offset(pointer, bytes);
+        self.pointers.borrow_mut().insert(key, v);
+        v
     }
 
     /// Whether what a register holds is inside; `None`: always.
@@ -162,16 +186,66 @@ impl<'c> Place<'c> {
             .rows
             .as_ref()
             .map(|r| e.cmp(Cmp::Ult, r[register], self.memory.sizes[0]));
-        for (axis, range) in self.inside.iter().enumerate() {
-            let Some((low, high)) = range else { continue };
-            let c = self.coordinates.at(e, register, axis);
-            let mut test = e.cmp(Cmp::Slt, c, *high);
-            if let Some(low) = low {
-                test = e.and(test, e.cmp(Cmp::Sge, c, *low));
+        let folded = self.asked_with().is_some();
+        for axis in 0..self.inside.len() {
+            if self.inside[axis].is_some() && !(folded && self.is_same(axis)) {
+                let test = self.test(e, register, axis);
+                all = Some(all.map_or(test, |a| e.and(a, test)));
             }
-            all = Some(all.map_or(test, |a| e.and(a, test)));
         }
         all
+    }
+
+    /// What the ends along an axis leave for the register's part; nothing where axes fail whose test is the same for all.
+    fn room(&self, e: &Emit<'c, '_>, axis: usize, (low, high): Ends<'c>) -> Ends<'c> {
+        if let Some(ends) = self.rooms.borrow().get(&axis) {
+            return *ends;
+        }
+        let room = |edge: V<'c>| e.sub(edge, self.coordinates.thread[axis]);
+        let mut ends = (low.map(room), room(high));
+        if self.asked_with() == Some(axis) {
+            let others = (0..self.inside.len()).filter(|a| self.inside[*a].is_some() && self.is_same(*a));
+            let tests: Vec<V> = others.map(|a| self.test(e, 0, a)).collect();
+            if let Some(all) = tests.into_iter().reduce(|a, b| e.and(a, b)) {
+                let operands = [all, ends.1, e.c32(0)];
+                ends.1 = e.value("arith.select", &operands, e.i32_type(), &[]);
+            }
+        }
+        self.rooms.borrow_mut().insert(axis, ends);
+        ends
+    }
+
+    /// Whether all registers have one coordinate along an axis.
+    fn is_same(&self, axis: usize) -> bool {
+        let registers = &self.coordinates.distribution.registers;
+        registers.iter().all(|r| r[axis] == registers[0][axis])
+    }
+
+    /// The axis whose test asks for axes too along which all registers have one coordinate.
+    fn asked_with(&self) -> Option<usize> {
+        let varies = |axis: &usize| self.inside[*axis].is_some() && !self.is_same(*axis);
+        (0..self.inside.len()).find(varies).filter(|_| self.coordinates.is_sum())
+    }
+
+    /// Whether what a register holds is inside along an axis; once for each coordinate.
+    fn test(&self, e: &Emit<'c, '_>, register: usize, axis: usize) -> V<'c> {
+        let own = i64::from(self.coordinates.distribution.registers[register][axis]);
+        if let Some(test) = self.tests.borrow().get(&(axis, own)) {
+            return *test;
+        }
+        let (low, high) = self.inside[axis].expect("asked of axes with an edge");
+        // Where a coordinate is the thread's part and the register's, what is left for the register is one number for all.
+        let test = if self.coordinates.is_sum() {
+            let (low, high) = self.room(e, axis, (low, high));
+            let test = e.cmp(Cmp::Sgt, high, e.c32(own));
+            low.map_or(test, |low| e.and(test, e.cmp(Cmp::Sle, low, e.c32(own))))
+        } else {
+            let c = self.coordinates.at(e, register, axis);
+            let test = e.cmp(Cmp::Slt, c, high);
+            low.map_or(test, |low| e.and(test, e.cmp(Cmp::Sge, c, low)))
+        };
+        self.tests.borrow_mut().insert((axis, own), test);
+        test
     }
 }
 
@@ -330,23 +404,27 @@ fn load_tile<'c>(
     let loaded: Vec<(Vec<V>, bool)> = (0..place.coordinates.distribution.registers.len())
         .step_by(vector)
         .map(|r| {
-            let pointer = place.address(e, r);
+            let at = place.address(e, r);
             let how = How {
                 predicate: place.predicate(e, r),
                 policy,
             };
             // Several in a register are loaded as registers, so that they can be taken out of them as suits.
             if how.is_plain() && !words.are_packed() {
-                return (e.load_many(pointer, vector, element, bytes), false);
+                return (e.load_many(e.byte_offset_by(at.0, at.1), vector, element, bytes), false);
             }
             if how.is_plain() {
+                let pointer = e.byte_offset_by(at.0, at.1);
                 return (e.load_many(pointer, words.count, e.int(words.bits), bytes), true);
             }
             if how.predicate.is_none() {
-                return (load(e, &words, bytes, pointer, how, &[]), true);
+                return (load(e, &words, bytes, at, how, &[]), true);
             }
-            let otherwise = otherwise.get_or_insert_with(|| words.pack(e, &vec![pad; vector]));
-            (load(e, &words, bytes, pointer, how, otherwise), true)
+            let otherwise = otherwise.get_or_insert_with(|| {
+                let word = words.pack(e, &vec![pad; vector / words.count])[0];
+                vec![word; words.count]
+            });
+            (load(e, &words, bytes, at, how, otherwise), true)
         })
         .collect();
     // Unpacked only now, so that every load is under way before the first is waited for.
@@ -383,14 +461,14 @@ fn store_tile<'c>(
     let writes = writes(e, &place.coordinates.distribution);
     let policy = policy(e, cache, &[]);
     for (i, values) in values.chunks(vector).enumerate() {
-        let pointer = place.address(e, i * vector);
+        let at = place.address(e, i * vector);
         let how = How {
             predicate: both(e, place.predicate(e, i * vector), writes),
             policy,
         };
         match how.is_plain() {
-            true => e.store(values, pointer, bytes),
-            false => store(e, &words, bytes, pointer, how, &words.pack(e, values)),
+            true => e.store(values, e.byte_offset_by(at.0, at.1), bytes),
+            false => store(e, &words, bytes, at, how, &words.pack(e, values)),
         }
     }
 }

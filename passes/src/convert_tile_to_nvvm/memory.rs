@@ -52,20 +52,45 @@ impl<'c> Global<'c> {
             element_bytes: element_bits(t).unwrap_or(8) / 8,
         }
     }
-    /// Address of the element at `i64` indices.
+    /// Address of the element at `i64` indices, axis by axis: that of stride 1 first, which neighbouring rows have in common,
+    /// and what is known now last, which an instruction has room for.
     pub fn element(&self, e: &Emit<'c, '_>, indices: &[V<'c>]) -> V<'c> {
-        let mut at: Option<V> = None;
-        for (i, s) in indices.iter().zip(&self.strides) {
-            let term = e.mul(*i, *s);
-            at = Some(at.map_or(term, |a| e.add(a, term)));
-        }
-        match at {
-            None => self.pointer,
-            Some(elements) => {
-                let bytes = e.mul(elements, e.c64(self.element_bytes as i64));
-                e.byte_offset(self.pointer, bytes)
+        let bytes = self.element_bytes as i64;
+        let axes = || indices.iter().zip(&self.strides);
+        let is_unit = |stride: &V<'c>| stride.constant_int() == Some(1);
+        let (mut pointer, mut known) = (self.pointer, 0);
+        for (i, _) in axes().filter(|(_, stride)| is_unit(stride)) {
+            let (rest, n) = split_constant(e, *i);
+            known += n * bytes;
+            if let Some(rest) = rest {
+                pointer = e.byte_offset(pointer, e.mul(rest, e.c64(bytes)));
             }
         }
+        for (i, stride) in axes().filter(|(_, stride)| !is_unit(stride)) {
+            if i.constant_int() != Some(0) {
+                pointer = e.byte_offset(pointer, e.mul(*i, e.mul(*stride, e.c64(bytes))));
+            }
+        }
+        e.byte_offset_by(pointer, known)
+    }
+}
+
+/// An index of 64 bits as a value and a number that is known now, small enough for an offset.
+fn split_constant<'c>(e: &Emit<'c, '_>, v: V<'c>) -> (Option<V<'c>>, i64) {
+    let small = |n: &i64| (-(1 << 24)..1 << 24).contains(n);
+    if let Some(n) = v.constant_int().filter(small) {
+        return (None, n);
+    }
+    let named = |v: V<'c>, name: &str| v.defining_op().filter(|op| op.full_name() == name);
+    let cast = named(v, "arith.index_cast").map(|op| op.operand_values()[0]);
+    let uncast = cast.filter(|from| from.r#type().is_index_type()).unwrap_or(v);
+    let Some(sum) = named(uncast, "arith.addi") else {
+        return (Some(v), 0);
+    };
+    let operands = sum.operand_values();
+    match operands[1].constant_int().filter(small) {
+        Some(n) => (Some(e.to_int(operands[0], 64)), n),
+        None => (Some(v), 0),
     }
 }
 

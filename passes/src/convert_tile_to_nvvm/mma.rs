@@ -24,6 +24,7 @@ use girih_dialects::{
     },
 };
 use girih_ir::{conversion::Conversion, op::OpView, prelude::*};
+use std::rc::Rc;
 
 /// An instruction, but for its K.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +119,7 @@ impl Family {
 
 /// What a thread has of an operand, by the coordinates that its registers contribute.
 struct Held<'c> {
-    distribution: Distribution,
+    distribution: Rc<Distribution>,
     values: Vec<V<'c>>,
 }
 
@@ -151,7 +152,7 @@ fn along_k(k: u64, neighbours: u64) -> Vec<u64> {
 type Numbers<'c> = Vec<V<'c>>;
 
 /// The layouts of A, B and the accumulator, and the neighbours along K that a thread has; or why they are none of a product.
-fn distributions(op: Mma<'_, '_>) -> Result<([Distribution; 3], u64), String> {
+fn distributions(op: Mma<'_, '_>) -> Result<([Rc<Distribution>; 3], u64), String> {
     let acc_type = op.acc().r#type();
     let unknown = |t: Type<'_>| format!("works on {t}, whose layout is not known; run tile-assign-layouts first");
     let acc = Distribution::of(acc_type).ok_or_else(|| unknown(acc_type))?;

@@ -104,10 +104,10 @@ impl Pass for ConvertTileToNvvm {
         c.legal_dialects(&["nvvm", "llvm", "gpu", "builtin"]);
         // What is on the host stays as it is; everything else must lose its tile types.
         let legal = types.clone();
-        c.dynamic_op("", move |op| Some(is_host(op) || legal.is_legal_op(&op)));
+        c.dynamic_op("", move |op| Some(legal.is_legal_op(&op) || is_host(op)));
         for dialect in ["math", "memref", "cf", "func", "tensor"] {
             let legal = types.clone();
-            c.dynamic_dialect(dialect, move |op| Some(is_host(op) || legal.is_legal_op(&op)));
+            c.dynamic_dialect(dialect, move |op| Some(legal.is_legal_op(&op) || is_host(op)));
         }
         // A reference on the host keeps its tf32.
         let legal = types.clone();

@@ -204,11 +204,17 @@ struct RowsInside<'c> {
 }
 
 impl<'c> RowsInside<'c> {
-    /// Whether row `near + far` is one of them; `far` is the same for all threads.
+    /// Whether row `near + far` is one of them; `far` is the same for all threads, and what stands next to it is a number
+    /// for all rows of a thread where `far` is known now.
     fn contain(&self, e: &Emit<'c, '_>, near: V<'c>, far: V<'c>) -> V<'c> {
-        let before_end = e.cmp(Cmp::Slt, near, e.sub(self.end, far));
+        let known = far.constant_int().is_some();
+        let test = |known_test: Cmp, test: Cmp, edge: V<'c>| match known {
+            true => e.cmp(known_test, e.sub(edge, near), far),
+            false => e.cmp(test, near, e.sub(edge, far)),
+        };
+        let before_end = test(Cmp::Sgt, Cmp::Slt, self.end);
         match self.first {
-            Some(first) => e.and(before_end, e.cmp(Cmp::Sge, near, e.sub(first, far))),
+            Some(first) => e.and(before_end, test(Cmp::Sle, Cmp::Sge, first)),
             None => before_end,
         }
     }
@@ -260,22 +266,23 @@ impl<'c> Copy<'c, '_> {
                 let (first_row, first_column) = s.panel_origin(block, panel);
                 let origin = e.offset(self.from.first[row_axis], first_row);
                 let global_column = e.add(e.offset(self.from.first[column_axis], first_column), column);
-                let rows = self.rows_inside(e, origin, sizes[row_axis]);
+                let mut rows = self.rows_inside(e, origin, sizes[row_axis]);
+                // Of a column outside no row is inside.
                 let column_inside = e.cmp(Cmp::Ult, global_column, sizes[column_axis]);
+                rows.end = e.value("arith.select", &[column_inside, rows.end, e.c32(0)], e.i32_type(), &[]);
                 let chunk = |e: &Emit<'c, '_>, phase: i64, far: V<'c>| {
                     let near = e.offset(row, phase * together);
                     let at = e.add(near, far);
                     let global_row = e.add(e.add(origin, near), far);
                     let mut global = [global_row; 2];
                     global[column_axis] = global_column;
-                    let row_inside = rows.contain(e, e.to_int(near, 32), e.to_int(far, 32));
                     let exists = (s.rows % step != 0).then(|| e.cmp(Cmp::Ult, at, e.index(s.rows)));
                     Chunk {
                         at: [at, column],
                         global,
                         panel: slab,
                         exists,
-                        inside: e.and(row_inside, column_inside),
+                        inside: rows.contain(e, e.to_int(near, 32), e.to_int(far, 32)),
                     }
                 };
                 let several = |e: &Emit<'c, '_>, first: Option<V<'c>>| {

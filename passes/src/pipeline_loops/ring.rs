@@ -258,7 +258,7 @@ fn fill<'c>(
             });
         };
         if o.is_by_tma() {
-            by_tma(*e);
+            by_tma(e.clone());
             continue;
         }
         let widths = copies::Widths::new(e, o, &from);
@@ -281,7 +281,7 @@ fn fill<'c>(
                 let not = e.xor(condition, e.constant(1, e.int(1)));
                 stores = stores.map(|s| e.and(s, not));
             }
-            None => by_threads(*e),
+            None => by_threads(e.clone()),
         }
         stored = match (stored, stores) {
             (Some(a), Some(b)) => Some(e.or(a, b)),

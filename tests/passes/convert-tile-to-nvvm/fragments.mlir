@@ -1,7 +1,8 @@
 // Register tiles to and from memory.
 // RUN: girih-opt %s -tile-set-target -tile-allocate-shared -convert-tile-to-nvvm -canonicalize -cse -split-input-file | FileCheck %s
 
-// Inside and aligned: pairs, two rows of a thread eight apart. Elsewhere: each element is guarded.
+// Inside and aligned: pairs, two rows of a thread eight apart. Elsewhere: each element is predicated on the columns that are
+// left, of a row outside none; its place in the row is the instruction's own offset.
 // CHECK-LABEL: llvm.func @to_global
 // CHECK: %[[UNALIGNED:.*]] = arith.andi %{{.*}}, %c7_i64 : i64
 // CHECK: %[[ALIGNED:.*]] = arith.cmpi eq, %[[UNALIGNED]], %c0_i64 : i64
@@ -10,10 +11,14 @@
 // CHECK-COUNT-2: llvm.store %{{.*}}, %{{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<1>
 // CHECK-NOT: llvm.store
 // CHECK: } else {
-// CHECK: arith.cmpi ult
-// CHECK: scf.if
-// CHECK-NEXT: llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<1>
-// CHECK-COUNT-3: llvm.store %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<1>
+// CHECK: %[[LEFT:.*]] = arith.trunci
+// CHECK: %[[INSIDE:.*]] = arith.cmpi ult
+// CHECK: %[[OWN:.*]] = arith.select %[[INSIDE]], %[[LEFT]], %c0_i32
+// CHECK: %[[FIRST:.*]] = arith.cmpi sgt, %[[OWN]], %c0_i32
+// CHECK: %[[SECOND:.*]] = arith.cmpi sgt, %[[OWN]], %c1_i32
+// CHECK: llvm.inline_asm has_side_effects "@$2 st.global.b32 [$1], $0;", "r,l,b,~{memory}" %{{.*}}, %[[ROW:.*]], %[[FIRST]] :
+// CHECK: llvm.inline_asm has_side_effects "@$2 st.global.b32 [$1+4], $0;", "r,l,b,~{memory}" %{{.*}}, %[[ROW]], %[[SECOND]] :
+// CHECK-COUNT-2: st.global.b32
 // CHECK-NOT: llvm.store
 tile.kernel @to_global(%C: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(128) launch {
   %c1 = arith.constant 1 : index
@@ -31,10 +36,10 @@ tile.kernel @to_global(%C: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threa
 // CHECK: %[[R:.*]]:4 = scf.if %{{.*}} -> (i8, i8, i8, i8)
 // CHECK: llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr<1> -> vector<2xi8>
 // CHECK: } else {
-// CHECK: scf.if %{{.*}} -> (i8) {
-// CHECK: llvm.load %{{.*}} {alignment = 1 : i64} : !llvm.ptr<1> -> i8
-// CHECK: } else {
-// CHECK: scf.yield %c0_i8 : i8
+// CHECK: llvm.inline_asm has_side_effects "@$3 ld.global.b8 $0, [$2];", "=h,0,l,b" %c0_i16,
+// CHECK: llvm.inline_asm has_side_effects "@$3 ld.global.b8 $0, [$2+1];", "=h,0,l,b" %c0_i16,
+// CHECK-COUNT-2: ld.global.b8
+// CHECK: scf.yield %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : i8, i8, i8, i8
 tile.kernel @from_global(%C: memref<?x?xi8, strided<[?, 1]>, #tile.global>) threads(128) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1

@@ -6,8 +6,9 @@
 // CHECK-COUNT-2: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
 // CHECK: %[[HIGH:.*]] = arith.minsi
 // CHECK: llvm.inline_asm has_side_effects "@$9 ld.global.v4.b32 {$0, $1, $2, $3}, [$8];", "=r,=r,=r,=r,0,1,2,3,l,b"
-// CHECK: llvm.inline_asm has_side_effects "@$9 ld.global.v4.b32
-// CHECK-COUNT-2: llvm.inline_asm has_side_effects "@$5 st.global.v4.b32 [$4], {$0, $1, $2, $3};", "r,r,r,r,l,b,~{memory}"
+// CHECK: llvm.inline_asm has_side_effects "@$9 ld.global.v4.b32 {$0, $1, $2, $3}, [$8+512];"
+// CHECK: llvm.inline_asm has_side_effects "@$5 st.global.v4.b32 [$4], {$0, $1, $2, $3};", "r,r,r,r,l,b,~{memory}"
+// CHECK: llvm.inline_asm has_side_effects "@$5 st.global.v4.b32 [$4+512], {$0, $1, $2, $3};"
 tile.kernel @copy(%A: memref<256xf32, #tile.global>, %B: memref<?xf32, #tile.global>) threads(32) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1

@@ -1,7 +1,7 @@
 // Addresses: shared allocations and parts of them, single elements, and the permutation of every swizzle.
 // RUN: girih-opt %s -tile-set-target -tile-allocate-shared -convert-tile-to-nvvm -canonicalize -split-input-file | FileCheck %s
 
-// Sizes and strides in elements, i64; one multiplication by the element's bytes at the end.
+// Sizes and strides in elements, i64; the axis of stride 1 comes first, so that rows have a column in common.
 // CHECK-LABEL: llvm.func @global(
 // CHECK-SAME: %[[A:[^:]*]]: !llvm.ptr<1> {{[{][^}]*[}]}}, %[[M:[^:]*]]: i64 {{[{][^}]*[}]}}, %[[N:[^:]*]]: i64 {{[{][^}]*[}]}}, %[[S:[^:]*]]: i64
 tile.kernel @global(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %C: memref<?xi64, #tile.global>) threads(32) launch {
@@ -12,10 +12,11 @@ tile.kernel @global(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %C: memr
   %c1 = arith.constant 1 : index
   // CHECK: %[[T:.*]] = arith.index_cast %{{.*}} : index to i64
   %t = tile.thread_id
-  // CHECK: %[[ROW:.*]] = arith.muli %[[T]], %[[S]] : i64
-  // CHECK: %[[AT:.*]] = arith.addi %[[ROW]], %{{.*}} : i64
-  // CHECK: %[[BYTES:.*]] = arith.muli %[[AT]], %{{.*}} : i64
-  // CHECK: %[[P:.*]] = llvm.getelementptr %[[A]][%[[BYTES]]] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
+  // CHECK: %[[COLUMN:.*]] = arith.muli %{{.*}}, %c4_i64 : i64
+  // CHECK: %[[IN_ROW:.*]] = llvm.getelementptr %[[A]][%[[COLUMN]]] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
+  // CHECK: %[[ROW_BYTES:.*]] = arith.muli %[[S]], %c4_i64 : i64
+  // CHECK: %[[ROW:.*]] = arith.muli %[[T]], %[[ROW_BYTES]] : i64
+  // CHECK: %[[P:.*]] = llvm.getelementptr %[[IN_ROW]][%[[ROW]]] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
   // CHECK: %[[V:.*]] = llvm.load %[[P]] {alignment = 4 : i64} : !llvm.ptr<1> -> f32
   %v = memref.load %A[%t, %t] : memref<?x?xf32, strided<[?, 1]>, #tile.global>
   // CHECK: llvm.store %[[V]], %[[A]] {alignment = 4 : i64} : f32, !llvm.ptr<1>

@@ -19,7 +19,8 @@ tile.kernel @rows(%A: !m) threads(64) launch {
   // CHECK: %[[AT:.*]] = llvm.getelementptr %{{.*}}[%[[BYTES]]]
   // Unsigned, so that a negative number is outside too.
   // CHECK: %[[HAS_ROW:.*]] = arith.cmpi ult, %[[ROW]], %[[HEIGHT]] : i64
-  // CHECK: %[[HAS_COLUMN:.*]] = arith.cmpi slt
+  // CHECK: %[[LEFT:.*]] = arith.subi
+  // CHECK: %[[HAS_COLUMN:.*]] = arith.cmpi sgt, %[[LEFT]], %c0_i32
   // CHECK: %[[INSIDE:.*]] = arith.andi %[[HAS_ROW]], %[[HAS_COLUMN]] : i1
   // CHECK: llvm.inline_asm has_side_effects "@$9 ld.global.v4.b32 {$0, $1, $2, $3}, [$8];", {{.*}} %[[AT]], %[[INSIDE]]
   // CHECK: llvm.inline_asm has_side_effects "@$5 st.global.v4.b32 [$4], {$0, $1, $2, $3};", {{.*}} %[[AT]], %[[INSIDE]]

@@ -31,7 +31,8 @@ pub struct Coordinates<'c> {
 
 impl<'c> Coordinates<'c> {
     /// Those of the running thread.
-    pub fn new(e: &Emit<'c, '_>, distribution: Rc<Distribution>) -> Self {
+    pub fn new(e: &Emit<'c, '_>, distribution: impl Into<Rc<Distribution>>) -> Self {
+        let distribution = distribution.into();
         let rank = distribution.shape.len();
         let id = e.sreg("tid.x");
         let thread = (0..rank)

@@ -3,7 +3,7 @@
 //! Each access moves `vector` neighbours of a thread and is predicated on lying inside the memref; a vector is inside or
 //! outside as a whole, which `tile-vectorize-accesses` has seen to. All loads of a tile are issued before any is used.
 use super::{
-    access::{How, Words, load, place_of, store},
+    access::{How, Words, load, store},
     distributed::Coordinates,
     group, lower,
     memory::Global,

@@ -58,7 +58,8 @@ fn joined<'c>(op: Concat<'c, 'c>) -> Option<Vec<(usize, usize)>> {
     let whole = Distribution::of(op.result().r#type())?;
     let mut found = vec![None; whole.registers.len()];
     for (n, (source, slice)) in op.parts().into_iter().enumerate() {
-        let registers = slice.registers(&Distribution::of(source.r#type())?, &whole)?;
+        let part = Distribution::of(source.r#type())?;
+        let registers = slice.registers(&part, &whole)?;
         registers
             .into_iter()
             .enumerate()

@@ -17,12 +17,10 @@
 // CHECK: tile.wgmma.commit
 // CHECK: %[[D:.*]] = tile.wgmma.wait 0 %[[F]]
 // CHECK: scf.yield %[[D]]
-// CHECK: %[[ROW:.*]] = arith.addi %c0{{.*}}, %[[OWN]]
-// CHECK: tile.load %{{.*}}[%[[ROW]], %{{.*}}] : {{.*}} -> tensor<64x32xbf16, #tile.layout<wgmma_d>>
+// CHECK: tile.load %{{.*}}[%[[OWN]], %{{.*}}] : {{.*}} -> tensor<64x32xbf16, #tile.layout<wgmma_d>>
 // CHECK: arith.truncf %{{.*}} : tensor<64x32xf32, #tile.layout<wgmma_d>> to tensor<64x32xbf16, #tile.layout<wgmma_d>>
 // CHECK: arith.addf %{{.*}} : tensor<64x32xbf16, #tile.layout<wgmma_d>>
-// CHECK: %[[ROW2:.*]] = arith.addi %c0{{.*}}, %[[OWN]]
-// CHECK: tile.store %{{.*}}, %{{.*}}[%[[ROW2]], %{{.*}}] : tensor<64x32xbf16, #tile.layout<wgmma_d>>
+// CHECK: tile.store %{{.*}}, %{{.*}}[%[[OWN]], %{{.*}}] : tensor<64x32xbf16, #tile.layout<wgmma_d>>
 tile.kernel @rows(%C: !c) threads(256) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1

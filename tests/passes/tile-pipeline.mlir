@@ -232,8 +232,7 @@ tile.kernel @no_loop(%B: !rows) threads(128) launch {
 // CHECK: %[[RING:.*]] = tile.alloc ordered : memref<3x1x1x64x32xf16, #tile.shared<swizzle = 64>>
 // CHECK: tile.barrier
 // CHECK: scf.for %[[S:.*]] = %c0{{.*}} to %c2{{.*}} step %c1
-// CHECK: %[[OFF:.*]] = arith.muli %[[S]], %c32
-// CHECK: %[[J:.*]] = arith.addi %c0{{.*}}, %[[OFF]]
+// CHECK: %[[J:.*]] = arith.muli %[[S]], %c32
 // CHECK: %[[THERE:.*]] = arith.cmpi slt, %[[J]], %[[K:.*]] : index
 // CHECK: scf.if %[[THERE]] {
 // CHECK: tile.slab %[[RING]][%[[S]]

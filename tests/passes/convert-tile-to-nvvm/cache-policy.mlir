@@ -48,9 +48,9 @@ tile.kernel @fragment(%B: !dynamic) threads(128) launch {
   tile.grid %c1, %c1, %c1
 } body {
   // CHECK: "ld.global.L2::cache_hint.v2.b32 {$0, $1}, [$2], $3;", "=r,=r,l,l"
-  // CHECK: "ld.global.L2::cache_hint.b32 $0, [$1], $2;", "=r,l,l"
+  // CHECK: "@$4 ld.global.L2::cache_hint.b32 $0, [$2], $3;", "=r,0,l,l,b"
   // CHECK: "st.global.L2::cache_hint.v2.b32 [$2], {$0, $1}, $3;", "r,r,l,l,~{memory}"
-  // CHECK: "st.global.L2::cache_hint.b32 [$1], $0, $2;", "r,l,l,~{memory}"
+  // CHECK: "@$3 st.global.L2::cache_hint.b32 [$1], $0, $2;", "r,l,l,b,~{memory}"
   %c0 = arith.constant 0 : index
   %x = tile.load %B[%c0, %c0] cache evict_last : !dynamic -> tensor<64x8xf32, #tile.layout<wgmma_d>>
   tile.store %x, %B[%c0, %c0] cache evict_first : tensor<64x8xf32, #tile.layout<wgmma_d>>, !dynamic

@@ -40,6 +40,7 @@ use girih_dialects::{
             kernel::Kernel,
             memory::{Load, Slab, Store},
             mma::{Mma, Side, Staging},
+            rows::masked,
             slice::ExtractSlice,
             value::{ConvertLayout, Splat},
             wgmma::{Commit, Fence, Wait, Wgmma},
@@ -303,6 +304,8 @@ fn has_rule(op: OperationRef<'_, '_>) -> bool {
     match op.full_name() {
         "scf.yield" => op.parent().is_some_and(is_carrier),
         "arith.constant" => is_splat(op),
+        // Masks are of whole tiles.
+        _ if masked(op).is_some() => false,
         _ => {
             is_carrier(op)
                 || op.has_trait(Trait::Elementwise)

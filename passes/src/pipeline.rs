@@ -19,7 +19,7 @@ pub const STAGES: [Stage; 3] = [
         description: "calls, products, copies and roles spelt out, target checked, tiles and shared memory laid out",
         pipeline: "tile-inline-calls,tile-plan-copies,tile-split-epilogues,tile-pipeline,tile-expand-mma,tile-specialize-warps,\
                    tile-swizzle-shared,tile-expand-tma,tile-verify-target,\
-                   canonicalize{region-simplify=disabled max-iterations=1},cse,tile-assign-layouts,\
+                   canonicalize{region-simplify=disabled max-iterations=1},cse,tile-pad-tiles,tile-assign-layouts,\
                    tile-choose-occupancy,tile-vectorize-accesses,tile-allocate-scratch,tile-insert-sync,tile-allocate-shared",
     },
     Stage {

@@ -24,6 +24,7 @@ use girih_dialects::tile::{
     ops::{
         kernel::{Kernel, WarpSpecialize},
         memory::{Alloc, is_mbarrier},
+        rows::mask_operand,
         value::ConvertLayout,
     },
     spaces::{is_global, shared_of},
@@ -72,16 +73,19 @@ pub struct Use<'c> {
 impl<'c> Use<'c> {
     /// The tile that the op moves, where it does not move one element.
     pub fn tile(&self) -> Option<Type<'c>> {
-        let values = self.op.operand_values().into_iter().chain(self.op.result_values());
+        let values = self.op.result_values().into_iter().chain(self.op.operand_values());
         values.map(|v| v.r#type()).find(|t| t.is_ranked_tensor_type())
     }
     /// Whether all threads of the block, or of a role, move a tile that is divided among them.
     pub fn is_whole_tile(&self) -> bool {
         self.tile().is_some_and(is_distributed)
     }
-    /// Operands after the memref: where the op loads or stores.
+    /// Operands after the memref: where the op loads or stores. A mask only leaves elements out.
     pub fn places(&self) -> Vec<V<'c>> {
-        let operands = self.op.operand_values();
+        let mut operands = self.op.operand_values();
+        if let Some(mask) = mask_operand(self.op) {
+            operands.remove(mask);
+        }
         let at = operands
             .iter()
             .position(|v| *v == self.memory)

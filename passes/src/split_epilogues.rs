@@ -119,7 +119,8 @@ fn groups<'c>(kernel: Kernel<'c, 'c>, reached: &Tiles<'c>) -> Vec<Vec<Store<'c, 
     let mut found: Vec<Vec<Store>> = vec![];
     for store in kernel.op().nested::<Store>() {
         let t = store.value().r#type();
-        if is_laid_out(t) || !is_global(store.destination().r#type()) || !reached.values.contains(&store.value()) {
+        let whole = store.mask().is_none() && is_global(store.destination().r#type());
+        if is_laid_out(t) || !whole || !reached.values.contains(&store.value()) {
             continue;
         }
         let follows = |group: &Vec<Store<'c, 'c>>| {
@@ -303,7 +304,7 @@ fn slice<'c>(kernel: Kernel<'c, 'c>, stores: &[Store<'c, 'c>]) -> Vec<OperationR
         let made_anew = op.is::<Splat>() || op.full_name() == "arith.constant" && is_splat(op);
         let moves = || {
             op.cast::<Load>()
-                .is_some_and(|load| load.pad().is_none() && may_move(kernel, load, stores))
+                .is_some_and(|load| load.pad().is_none() && load.mask().is_none() && may_move(kernel, load, stores))
         };
         if (by_columns || made_anew || moves()) && found.insert(key(op)) {
             open.extend(tiles);
@@ -428,7 +429,7 @@ impl<'c> Piece<'c, '_> {
             let at = self.indices(e, &load.indices());
             let vector = self.vector(op);
             let own = vector.map_or(t, |v| self.part(t, Some(self.of.rows_layout(e, v))));
-            let made = Load::build(loc, own, load.source(), &at, None, vector, load.cache());
+            let made = Load::build(loc, own, load.source(), &at, None, None, vector, load.cache());
             let mut piece = e.insert(made).result0();
             if vector.is_some() {
                 piece = e.insert(ConvertLayout::build(loc, t, piece, None, false)).result0();
@@ -475,6 +476,7 @@ impl<'c> Piece<'c, '_> {
             piece,
             store.destination(),
             &at,
+            None,
             vector,
             store.cache(),
         ));

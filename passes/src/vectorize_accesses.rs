@@ -23,18 +23,23 @@
 //! moves tiles of views (`memref.subview`), asks before the first of its accesses, and has what follows twice. So does each role
 //! of warps.
 //!
+//! Of a mask, one value stands for all of a vector. So it is as long as the mask is known to be the same: all along where it
+//! is made of other axes alone, and between multiples where `tile.iota` along the axis is compared with one, as in `iota < 96`
+//! (`uniform_run`). A remark says where it is shorter for that.
+//!
 //! *Needs* `tile-assign-layouts` to have run. With `guard=false` nothing is asked, and vectors are used only where all is
 //! known. A kernel whose body is several blocks is not split, which a remark says. *Numbers* stay what they are.
 use crate::{
     known::{known_multiple, rows_are_aligned},
     shared_uses::{InRole, in_role},
+    uniform_run::uniform_run,
 };
 use girih_dialects::tile::{
     distribution::Distribution,
     ops::{
         kernel::Kernel,
         memory::{Alloc, Load, Store},
-        rows::{Gather, Scatter},
+        rows::{Gather, Scatter, masked},
         value::IsAligned,
     },
     spaces::is_global,
@@ -124,11 +129,24 @@ fn candidate<'c>(op: OperationRef<'c, 'c>) -> Option<Candidate<'c>> {
     let bytes = element_bits(tile.r#type())? / 8;
     let run = (distribution.run(axis) as u64).min(VECTOR_BYTES / bytes.max(1)).max(1) as i64;
     let vector = run.min(known_multiple(*indices.get(axis.checked_sub(rows)?)?));
-    (given.is_none() && vector > 1 && is_global(memory.r#type())).then_some(Candidate {
+    if given.is_some() || vector < 2 || !is_global(memory.r#type()) {
+        return None;
+    }
+    let alike = masked(op).map_or(vector, |(_, mask)| uniform_run(mask, axis).min(vector));
+    if alike < vector {
+        let m = match alike {
+            1 => "moves a tile element by element: its mask is not known to be one for neighbours".to_owned(),
+            n => format!(
+                "moves a tile by {n} elements at once, not {vector}: its mask is not known to be one for more neighbours"
+            ),
+        };
+        drop(Diag::remark(&op, m));
+    }
+    (alike > 1).then_some(Candidate {
         op,
         memory,
         axis,
-        vector,
+        vector: alike,
     })
 }
 

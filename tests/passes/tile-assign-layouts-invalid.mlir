@@ -23,19 +23,19 @@ tile.kernel @unknown(%X: memref<?xf32, #tile.global>) threads(128) launch {
 
 // -----
 
-// Other sizes are for warpgroups, which read operands from shared memory.
+// Other sizes are padded before, or held by warpgroups.
 !m = memref<?x?xf16, strided<[?, 1]>, #tile.global>
 tile.kernel @sizes(%A: !m) threads(128) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 } body {
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{gives tensor<64x24xf32>, but a tile's sizes are powers of two, unless warpgroups hold it; take 32 for 24: what is outside memory reads as zero and is not stored}}
+  // expected-error @+1 {{gives tensor<64x24xf32>, but layouts are of sizes that are powers of two; run tile-pad-tiles first}}
   %zero = arith.constant dense<0.0> : tensor<64x24xf32>
   %a = tile.load %A[%c0, %c0] : !m -> tensor<64x16xf16>
   %one = arith.addf %a, %a : tensor<64x16xf16>
-  // expected-error @+1 {{gives tensor<16x24xf16>, but a tile's sizes are powers of two}}
+  // expected-error @+1 {{gives tensor<16x24xf16>, but layouts are of sizes that are powers of two}}
   %b = tile.load %A[%c0, %c0] : !m -> tensor<16x24xf16>
-  // expected-error @+1 {{gives tensor<64x24xf32>, but a tile's sizes are powers of two}}
+  // expected-error @+1 {{gives tensor<64x24xf32>, but layouts are of sizes that are powers of two}}
   %c = tile.mma %one, %b, %zero : tensor<64x16xf16>, tensor<16x24xf16>, tensor<64x24xf32>
 }

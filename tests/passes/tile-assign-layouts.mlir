@@ -95,3 +95,32 @@ tile.kernel @narrow(%A: memref<?x?xi8, strided<[1, ?]>, #tile.global>) threads(1
   %c0 = arith.constant 0 : index
   %a = tile.load %A[%c0, %c0] : memref<?x?xi8, strided<[1, ?]>, #tile.global> -> tensor<128x2xi8>
 }
+
+// -----
+
+// A mask lies as its tile does; what is free goes where the mask is.
+// CHECK-LABEL: tile.kernel @masked
+// CHECK: tile.load %A{{.*}} -> tensor<64x64xi32, [[ROWS:#tile.blocked<per_thread = \[1, 4\], lanes = \[4, 8\], warps = \[4, 1\]>]]>
+// CHECK: tile.load %B{{.*}} mask %{{.*}} : tensor<64x64xi1, [[ROWS]]> : {{.*}} -> tensor<64x64xf32, [[ROWS]]>
+// CHECK: tile.store %{{.*}}, %B{{.*}} mask %{{.*}} : tensor<64x64xi1, [[ROWS]]> : tensor<64x64xf32, [[ROWS]]>
+// CHECK-NOT: convert_layout
+// CHECK: tile.load %C{{.*}} -> tensor<64x64xi32, [[COLUMNS:#tile.blocked<per_thread = \[4, 1\], lanes = \[8, 4\], warps = \[1, 4\], order = \[0, 1\]>]]>
+// CHECK: tile.convert_layout %{{.*}} : tensor<64x64xi32, [[COLUMNS]]> -> tensor<64x64xi32, [[ROWS]]>
+// CHECK: %[[M:.*]] = arith.cmpi eq, %{{.*}} : tensor<64x64xi32, [[ROWS]]>
+// CHECK: tile.store %{{.*}}, %B{{.*}} mask %[[M]] : tensor<64x64xi1, [[ROWS]]> : tensor<64x64xf32, [[ROWS]]>
+!rows = memref<?x?xf32, strided<[?, 1]>, #tile.global>
+tile.kernel @masked(%A: memref<?x?xi32, strided<[?, 1]>, #tile.global>, %B: !rows, %C: memref<?x?xi32, strided<[1, ?]>, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1> : tensor<64x64xi32>
+  %two = arith.constant dense<2.0> : tensor<64x64xf32>
+  %a = tile.load %A[%c0, %c0] : memref<?x?xi32, strided<[?, 1]>, #tile.global> -> tensor<64x64xi32>
+  %m = arith.cmpi eq, %a, %one : tensor<64x64xi32>
+  %b = tile.load %B[%c0, %c0] mask %m : tensor<64x64xi1> : !rows -> tensor<64x64xf32>
+  tile.store %two, %B[%c0, %c0] mask %m : tensor<64x64xi1> : tensor<64x64xf32>, !rows
+  %c = tile.load %C[%c0, %c0] : memref<?x?xi32, strided<[1, ?]>, #tile.global> -> tensor<64x64xi32>
+  %n = arith.cmpi eq, %c, %one : tensor<64x64xi32>
+  tile.store %b, %B[%c0, %c0] mask %n : tensor<64x64xi1> : tensor<64x64xf32>, !rows
+}

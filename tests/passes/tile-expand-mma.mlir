@@ -109,6 +109,28 @@ tile.kernel @mixed(%C: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %n: i32) 
 
 // -----
 
+// A mask is of a whole tile.
+// CHECK-LABEL: tile.kernel @masked
+// CHECK: %[[PART:.*]] = tile.wgmma.wait
+// CHECK: %[[WHOLE:.*]] = tile.convert_layout %[[PART]] : tensor<64x32xf32, #tile.layout<wgmma_d>> -> tensor<64x32xf32>
+// CHECK: tile.store %[[WHOLE]], %{{.*}} mask %{{.*}} : tensor<64x32xi1> : tensor<64x32xf32>
+tile.kernel @masked(%C: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %a = tile.alloc : memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>
+  %b = tile.alloc : memref<1x1x32x64xbf16, #tile.shared<swizzle = 128>>
+  %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+  %i = tile.iota axis 0 : tensor<64x32xi32>
+  %j = tile.iota axis 1 : tensor<64x32xi32>
+  %m = arith.cmpi sge, %i, %j : tensor<64x32xi32>
+  %sum = tile.mma %a, %b, %zero : memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>, memref<1x1x32x64xbf16, #tile.shared<swizzle = 128>>, tensor<64x32xf32>
+  tile.store %sum, %C[%c0, %c0] mask %m : tensor<64x32xi1> : tensor<64x32xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
+}
+
+// -----
+
 tile.kernel @unstaged(%B: memref<?x?xbf16, strided<[1, ?]>, #tile.global>) threads(128) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1

@@ -48,6 +48,21 @@ tile.kernel @own(%X: !V, %T: !V, %n: i32) threads(64) launch {
   tile.store %a, %X[%next] : !T, !V
 }
 
+// A mask only leaves elements out.
+// CHECK-LABEL: tile.kernel @masked
+// CHECK-NOT: tile.barrier
+tile.kernel @masked(%T: !V) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %i = tile.iota axis 0 : !T
+  %n = arith.constant dense<77> : !T
+  %m = arith.cmpi slt, %i, %n : !T
+  %x = tile.load %T[%c0] mask %m : tensor<256xi1, #L> : !V -> !T
+  tile.store %x, %T[%c0] mask %m : tensor<256xi1, #L> : !T, !V
+}
+
 // Passes that overlap: the next one's load waits for all stores, and the store for all loads.
 // CHECK-LABEL: tile.kernel @overlap
 // CHECK: scf.for

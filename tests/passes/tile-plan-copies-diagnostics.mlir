@@ -252,6 +252,25 @@ tile.kernel @columns(%A: !rows, %B: !columns) threads(128) launch {
 
 !rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
 !columns = memref<?x?xbf16, strided<[1, ?]>, #tile.global>
+tile.kernel @masked(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  %i = tile.iota axis 0 : tensor<16x8xi32>
+  %nine = arith.constant dense<9> : tensor<16x8xi32>
+  %m = arith.cmpi slt, %i, %nine : tensor<16x8xi32>
+  %a = tile.load %A[%c0, %c0] : !rows -> tensor<64x16xbf16>
+  %b = tile.load %B[%c0, %c0] mask %m : tensor<16x8xi1> : !columns -> tensor<16x8xbf16>
+  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: operand b is loaded under a mask, but copies to shared memory go as a whole}}
+  %c = tile.mma %a, %b, %zero : tensor<64x16xbf16>, tensor<16x8xbf16>, tensor<64x8xf32>
+}
+
+// -----
+
+!rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xbf16, strided<[1, ?]>, #tile.global>
 tile.kernel @padded(%A: !rows, %B: !columns) threads(128) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1

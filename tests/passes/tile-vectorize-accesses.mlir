@@ -65,3 +65,70 @@ tile.kernel @shared(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>, %Y: mem
   %y = memref.load %s[%c0] : memref<64xf32, #tile.shared>
   memref.store %y, %Y[%c0] : memref<?xf32, #tile.global>
 }
+
+// -----
+
+// A mask has one value for all of a vector: one that is made of other axes, and one that changes at multiples.
+// CHECK-LABEL: tile.kernel @masked
+// CHECK: tile.load %A[%{{.*}}] mask %{{.*}} : {{.*}} {vector = 4 : i64}
+// CHECK: tile.load %A[%{{.*}}] mask %{{.*}} : {{.*}} {vector = 4 : i64}
+// CHECK: tile.load %A[%{{.*}}] mask %{{.*}} : {{.*}} {vector = 4 : i64}
+// CHECK: tile.load %A[%{{.*}}] mask %{{.*}} : {{.*}} {vector = 2 : i64}
+// CHECK: tile.load %A[%{{.*}}] mask %{{.*}} : tensor<{{[^{]*}} : memref
+// CHECK: tile.load %A[%{{.*}}] mask %{{.*}} : tensor<{{[^{]*}} : memref
+#L = #tile.blocked<per_thread = [1, 4], lanes = [1, 32], warps = [4, 1]>
+#row = #tile.sliced<axis = 1, of = #L>
+#column = #tile.sliced<axis = 0, of = #L>
+!m = memref<64x512xf32, #tile.global>
+tile.kernel @masked(%A: !m {tile.aligned = 16}, %n: i32 {tile.divisible = 16}) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  // Rows, along which all columns agree.
+  %i = tile.iota axis 0 : tensor<4xi32, #row>
+  %three = arith.constant dense<3> : tensor<4xi32, #row>
+  %r1 = arith.cmpi ne, %i, %three : tensor<4xi32, #row>
+  %r2 = tile.expand_dims %r1 axis 1 : tensor<4xi1, #row> -> tensor<4x1xi1, #L>
+  %rows = tile.broadcast %r2 : tensor<4x1xi1, #L> -> tensor<4x128xi1, #L>
+  %a = tile.load %A[%c0, %c0] mask %rows : tensor<4x128xi1, #L> : !m -> tensor<4x128xf32, #L>
+  // Up to a multiple of 4, with rows.
+  %j = tile.iota axis 1 : tensor<4x128xi32, #L>
+  %c100 = arith.constant dense<100> : tensor<4x128xi32, #L>
+  %head = arith.cmpi slt, %j, %c100 : tensor<4x128xi32, #L>
+  %both = arith.andi %head, %rows : tensor<4x128xi1, #L>
+  %b = tile.load %A[%c0, %c0] mask %both : tensor<4x128xi1, #L> : !m -> tensor<4x128xf32, #L>
+  // What is known of an argument.
+  %ns = tile.splat %n : i32 -> tensor<4x128xi32, #L>
+  %after = arith.addi %j, %c100 : tensor<4x128xi32, #L>
+  %part = arith.cmpi uge, %after, %ns : tensor<4x128xi32, #L>
+  %c = tile.load %A[%c0, %c0] mask %part : tensor<4x128xi1, #L> : !m -> tensor<4x128xf32, #L>
+  // From 98 on.
+  %c97 = arith.constant dense<97> : tensor<4x128xi32, #L>
+  %tail = arith.cmpi sgt, %j, %c97 : tensor<4x128xi32, #L>
+  %d = tile.load %A[%c0, %c0] mask %tail : tensor<4x128xi1, #L> : !m -> tensor<4x128xf32, #L>
+  // Up to 96, and one alone.
+  %upto = arith.cmpi sge, %c97, %j : tensor<4x128xi32, #L>
+  %low = arith.andi %upto, %head : tensor<4x128xi1, #L>
+  %odd = arith.cmpi slt, %j, %c97 : tensor<4x128xi32, #L>
+  %e = tile.load %A[%c0, %c0] mask %odd : tensor<4x128xi1, #L> : !m -> tensor<4x128xf32, #L>
+  %alone = arith.cmpi eq, %j, %c100 : tensor<4x128xi32, #L>
+  %f = tile.load %A[%c0, %c0] mask %alone : tensor<4x128xi1, #L> : !m -> tensor<4x128xf32, #L>
+}
+
+// -----
+
+// Bytes change their sign in the middle: 127 and 128 are neighbours.
+// CHECK-LABEL: tile.kernel @bytes
+// CHECK: tile.load %A[%{{.*}}] mask %{{.*}} : {{.*}} {vector = 16 : i64}
+#B = #tile.blocked<per_thread = [16], lanes = [32], warps = [1]>
+tile.kernel @bytes(%A: memref<512xi8, #tile.global> {tile.aligned = 16}) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %i = tile.iota axis 0 : tensor<512xi8, #B>
+  %zero = arith.constant dense<0> : tensor<512xi8, #B>
+  %m = arith.cmpi slt, %i, %zero : tensor<512xi8, #B>
+  %a = tile.load %A[%c0] mask %m : tensor<512xi1, #B> : memref<512xi8, #tile.global> -> tensor<512xi8, #B>
+}

@@ -104,3 +104,11 @@ func.func private @stranger() {
   tile.print "x" {speaker = 2048}
   return
 }
+
+// -----
+
+func.func private @extent(%x: tensor<4x8xi32>) {
+  // expected-error @+1 {{has extent [5, 8], but prints tiles of [4, 8]; leave it out}}
+  tile.print "{}", %x {extent = array<i64: 5, 8>} : tensor<4x8xi32>
+  return
+}

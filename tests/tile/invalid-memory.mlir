@@ -267,7 +267,7 @@ func.func private @f(%v: tensor<64x64xf32, #tile.layout<wgmma_d>>, %m: memref<64
 // -----
 
 func.func private @f() {
-  // expected-error@below {{expects at least 2 operands, but has 0}}
+  // expected-error@below {{requires dense i32 array attribute 'operandSegmentSizes'}}
   "tile.store"() : () -> ()
   return
 }

@@ -105,3 +105,36 @@ func.func private @bytes(%m: memref<?xi8, #tile.global>, %i: index, %x: tensor<6
   tile.atomic_rmw add %x, %m[%i] : tensor<64xi8>, memref<?xi8, #tile.global>
   return
 }
+
+// -----
+
+func.func private @column(%m: memref<?x?xf32, #tile.global>, %i: index, %mask: tensor<64x1xi1>) {
+  // expected-error @+1 {{has the mask tensor<64x1xi1>, but tensor<64x128xf32> needs one of its own shape and layout, of i1; tile.broadcast repeats one along an axis}}
+  %x = tile.load %m[%i, %i] mask %mask : tensor<64x1xi1> : memref<?x?xf32, #tile.global> -> tensor<64x128xf32>
+  return
+}
+
+// -----
+
+func.func private @numbers(%m: memref<?xf32, #tile.global>, %i: index, %x: tensor<64xf32>, %mask: tensor<64xi8>) {
+  // expected-error @+1 {{has the mask tensor<64xi8>, but tensor<64xf32> needs one of its own shape and layout, of i1}}
+  tile.store %x, %m[%i] mask %mask : tensor<64xi8> : tensor<64xf32>, memref<?xf32, #tile.global>
+  return
+}
+
+// -----
+
+#L = #tile.blocked<per_thread = [1], lanes = [32], warps = [2]>
+func.func private @layout(%m: memref<?xf32, #tile.global>, %x: tensor<64xf32, #L>, %rows: tensor<64xi32, #L>, %mask: tensor<64xi1>) {
+  // expected-error @+1 {{needs one of its own shape and layout, of i1}}
+  tile.scatter %x, %m[] rows %rows mask %mask : tensor<64xi1> : tensor<64xf32, #L>, memref<?xf32, #tile.global>, tensor<64xi32, #L>
+  return
+}
+
+// -----
+
+func.func private @fragment(%m: memref<64x16xf32, #tile.shared>, %i: index, %mask: tensor<64x16xi1>) {
+  // expected-error @+1 {{has a mask, but tensor<64x16xf32, #tile.layout<wgmma_d>> is a fragment of an instruction, which goes as a whole; leave the layout out, or the mask}}
+  %x = tile.load %m[%i, %i] mask %mask : tensor<64x16xi1> : memref<64x16xf32, #tile.shared> -> tensor<64x16xf32, #tile.layout<wgmma_d>>
+  return
+}

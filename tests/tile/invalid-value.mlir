@@ -94,8 +94,8 @@ func.func private @convert(%a: tensor<8xf32>) {
 // -----
 
 func.func private @sizes_of_tiles(%m: memref<?xf32, #tile.global>, %i: index) {
-  // expected-error @+1 {{but a tile's sizes are powers of two; take 128 for 100: what is outside reads as zero and is not stored}}
-  %a = tile.load %m[%i] : memref<?xf32, #tile.global> -> tensor<100xf32>
+  // expected-error @+1 {{moves tensor<0xf32>, but a tile has one element or more along each axis, as many as the type says}}
+  %a = tile.load %m[%i] : memref<?xf32, #tile.global> -> tensor<0xf32>
   return
 }
 
@@ -209,5 +209,22 @@ func.func private @cvt_same(%x: f16) {
 func.func private @cvt_rounding(%x: f32) {
   // expected-error @+1 {{expected a rounding: one of rn, rna, rz, rp, rm; found `satfinite`}}
   %y = tile.cvt %x satfinite : f32 to f16
+  return
+}
+
+// -----
+
+func.func private @boxes(%x: tensor<4x8xf32>) {
+  // expected-error @+2 {{has a box of [3, 6] at [0, 3] in tensor<4x8xf32>; it has the tile's axes, an element or more, and ends inside}}
+  // expected-error @+1 {{puts a box of [3, 6] into one of [16]; both have as many elements}}
+  %y = tile.repack %x at [0, 3] sizes [3, 6] onto [0] sizes [16] : tensor<4x8xf32> -> tensor<16xf32>
+  return
+}
+
+// -----
+
+func.func private @boxes_of_others(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{makes tensor<16xi32> of tensor<4x8xf32>; both hold the same elements}}
+  %z = tile.repack %x at [0, 0] sizes [2, 8] onto [0] sizes [16] : tensor<4x8xf32> -> tensor<16xi32>
   return
 }

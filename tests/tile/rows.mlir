@@ -17,6 +17,19 @@ tile.kernel @rows(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %H: memref
   tile.atomic_rmw maxs %rows, %H[] rows %rows : tensor<64xi32> : tensor<64xi32>, memref<?xi32, #tile.global>
   // CHECK: %{{.*}} = tile.atomic_rmw cas %{{.*}}, %H[%{{.*}}] compare %{{.*}} : tensor<64xi32> sem acq_rel scope sys : tensor<64xi32>, memref<?xi32, #tile.global> -> tensor<64xi32>
   %old = tile.atomic_rmw cas %rows, %H[%c0] compare %rows : tensor<64xi32> sem acq_rel scope sys : tensor<64xi32>, memref<?xi32, #tile.global> -> tensor<64xi32>
+  // Masks.
+  // CHECK: %[[M:.*]] = arith.constant dense<true> : tensor<64x128xi1>
+  %m = arith.constant dense<true> : tensor<64x128xi1>
+  // CHECK: tile.load %A[%{{.*}}, %{{.*}}] mask %[[M]] : tensor<64x128xi1> cache evict_last {pad = 1.000000e+00 : f32} : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> tensor<64x128xf32>
+  %l = tile.load %A[%c0, %c0] mask %m : tensor<64x128xi1> cache evict_last {pad = 1.0 : f32} : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> tensor<64x128xf32>
+  // CHECK: tile.store %{{.*}}, %A[%{{.*}}, %{{.*}}] mask %[[M]] : tensor<64x128xi1> : tensor<64x128xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
+  tile.store %l, %A[%c0, %c0] mask %m : tensor<64x128xi1> : tensor<64x128xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
+  // CHECK: tile.gather %A[%{{.*}}] rows %{{.*}} mask %[[M]] : tensor<64x128xi1> : memref<?x?xf32, strided<[?, 1]>, #tile.global>, tensor<64xi32> -> tensor<64x128xf32>
+  %g = tile.gather %A[%c0] rows %rows mask %m : tensor<64x128xi1> : memref<?x?xf32, strided<[?, 1]>, #tile.global>, tensor<64xi32> -> tensor<64x128xf32>
+  // CHECK: tile.scatter %{{.*}}, %A[%{{.*}}] rows %{{.*}} mask %[[M]] : tensor<64x128xi1> : tensor<64x128xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>, tensor<64xi32>
+  tile.scatter %g, %A[%c0] rows %rows mask %m : tensor<64x128xi1> : tensor<64x128xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>, tensor<64xi32>
+  // CHECK: tile.atomic_rmw add %{{.*}}, %A[%{{.*}}] rows %{{.*}} : tensor<64xi32> mask %[[M]] : tensor<64x128xi1> : tensor<64x128xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
+  tile.atomic_rmw add %g, %A[%c0] rows %rows : tensor<64xi32> mask %m : tensor<64x128xi1> : tensor<64x128xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
   // CHECK: tile.scan %{{.*}} axis 1 (%{{.*}}: f32, %{{.*}}: f32) {
   // CHECK: } : tensor<64x128xf32> -> tensor<64x128xf32>
   %s = tile.scan %x axis 1 (%a: f32, %b: f32) {

@@ -61,6 +61,8 @@ func.func private @values(%x: f32) {
   %any = tile.extract_slice %cube at [%i, 3, %i] strides [1, -2, 4] : tensor<8x8x8xf32> -> tensor<8x1x2xf32>
   // CHECK: tile.insert_slice %{{.*}} into %{{.*}} at [%[[I]], 0, 1] : tensor<8x1x2xf32> into tensor<8x8x8xf32>
   %put = "tile.insert_slice"(%any, %cube, %i) {at = array<i64: -9223372036854775808, 0, 1>, operandSegmentSizes = array<i32: 1, 1, 1, 0>} : (tensor<8x1x2xf32>, tensor<8x8x8xf32>, index) -> tensor<8x8x8xf32>
+  // CHECK: tile.repack %{{.*}} at [0, 3] sizes [5, 6] onto [2] sizes [30] : tensor<64x64xf32> -> tensor<32xf32>
+  %box = tile.repack %part at [0, 3] sizes [5, 6] onto [2] sizes [30] : tensor<64x64xf32> -> tensor<32xf32>
   return
 }
 

@@ -4,7 +4,7 @@ use super::{
     ops::{
         atomic, bulk, cluster, cluster_reduce, cp_async, cvt, debug, index, kernel, mbarrier, memory,
         mma::{self, BitOp, Mma},
-        part, reduce, rows, scan, shape, slice, sync,
+        part, reduce, repack, rows, scan, shape, slice, sync,
         tensormap_device::{self, MapField, Scope},
         tma::{self, CopySpace, TmaLoad, TmaStore},
         tma_apply,
@@ -156,6 +156,7 @@ pub const ROWS: &[(&str, Needs)] = &[
     (slice::InsertSlice::DEF.name, Needs::Nothing),
     (slice::Concat::DEF.name, Needs::Nothing),
     (shape::Bitcast::DEF.name, Needs::Nothing),
+    (repack::Repack::DEF.name, Needs::Nothing),
     (reduce::Reduce::DEF.name, Needs::Nothing),
     (reduce::Yield::DEF.name, Needs::Nothing),
     (scan::Scan::DEF.name, Needs::Nothing),

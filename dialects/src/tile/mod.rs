@@ -48,7 +48,7 @@ pub mod verify;
 
 use girih_ir::{dialect::Dialect, prelude::*};
 use ops::{
-    atomic, bulk, cluster, cluster_reduce, cp_async, cvt, debug, index, kernel, mbarrier, memory, mma, part, reduce,
+    atomic, bulk, cluster, cluster_reduce, cp_async, cvt, debug, index, kernel, mbarrier, memory, mma, part, reduce, repack,
     rows, scan, shape, slice, sync, tensormap_device, tma, tma_apply, tma_copy, tma_modes, value, wgmma,
 };
 
@@ -138,6 +138,7 @@ pub static TILE: Dialect = Dialect {
         slice::InsertSlice::REGISTRATION,
         slice::Concat::REGISTRATION,
         shape::Bitcast::REGISTRATION,
+        repack::Repack::REGISTRATION,
         reduce::Reduce::REGISTRATION,
         reduce::Yield::REGISTRATION,
         scan::Scan::REGISTRATION,

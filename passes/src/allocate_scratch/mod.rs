@@ -43,6 +43,7 @@ use girih_dialects::tile::{
         kernel::Kernel,
         memory::Alloc,
         reduce::Reduce,
+        repack::Repack,
         scan::Scan,
         slice::{Concat, ExtractSlice, InsertSlice},
         value::ConvertLayout,
@@ -130,6 +131,10 @@ pub fn scratch_bytes(op: OperationRef<'_, '_>) -> u64 {
     if let Some(scan) = op.cast::<Scan>() {
         return scan_bytes(scan).iter().sum();
     }
+    if let Some(repack) = op.cast::<Repack>() {
+        let elements: u64 = repack.sizes().iter().map(|s| s.unsigned_abs()).product();
+        return elements * element_bits(repack.source().r#type()).unwrap_or(8) / 8;
+    }
     match op.cast::<ConvertLayout>().and_then(way) {
         Some(Ok(Plan::Shared(trip))) => trip.bytes,
         Some(_) => 0,
@@ -186,6 +191,8 @@ fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
             || op.cast::<Concat>().is_some_and(|c| c.scratch().is_none())
             || op.cast::<AtomicRmw>().is_some_and(|a| a.scratch().is_none())
         {
+            tiles.push((op, scratch_bytes(op)));
+        } else if op.cast::<Repack>().is_some_and(|r| r.scratch().is_none()) {
             tiles.push((op, scratch_bytes(op)));
         } else if op.cast::<Reduce>().is_some_and(|r| r.scratch().is_none())
             || op.cast::<Scan>().is_some_and(|s| s.scratch().is_none())
@@ -317,6 +324,20 @@ fn add_scratch<'c>(op: OperationRef<'c, 'c>, scratch: Value<'c, 'c>, barrier: Op
             scan.axis(),
             region,
         ))
+    } else if let Some(repack) = op.cast::<Repack>() {
+        let (result, source) = (repack.result().r#type(), repack.source());
+        let (at_source, sizes) = (repack.at(), repack.sizes());
+        let (onto, extents) = (repack.onto(), repack.extents());
+        at.insert(Repack::build(
+            op.location(),
+            result,
+            source,
+            Some(scratch),
+            at_source,
+            sizes,
+            onto,
+            extents,
+        ))
     } else if let Some(reduce) = op.cast::<ClusterReduce>() {
         let region = Region::new();
         // SAFETY: as above.
@@ -374,6 +395,7 @@ fn add_scratch<'c>(op: OperationRef<'c, 'c>, scratch: Value<'c, 'c>, barrier: Op
             &indices,
             a.compare(),
             a.rows(),
+            a.mask(),
             Some(scratch),
             a.kind(),
             a.sem(),

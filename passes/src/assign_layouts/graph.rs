@@ -12,7 +12,7 @@ use girih_dialects::tile::{
         memory::{Load, Store},
         mma::{LoadStaged, Mma},
         reduce::Reduce,
-        rows::{Gather, Scatter},
+        rows::{Gather, Scatter, masked},
         scan::Scan,
         shape::{Bitcast, Broadcast, ExpandDims, Reshape, Transpose},
         slice::{Concat, ExtractSlice, InsertSlice, Slice},
@@ -194,8 +194,13 @@ impl<'c> Graph<'c> {
             .copied()
             .filter(|v| is_open(*v) && !is_free(*v))
             .collect();
-        let is_access = op.is::<Load>() || op.is::<Store>() || op.is::<LoadStaged>();
-        if is_access || operands.iter().chain(&results).all(|v| !is_open(*v)) {
+        if operands.iter().chain(&results).all(|v| !is_open(*v)) {
+            return Ok(());
+        }
+        if let Some((tile, mask)) = masked(op) {
+            self.same(&[tile, mask]);
+        }
+        if op.is::<Load>() || op.is::<Store>() || op.is::<LoadStaged>() {
             return Ok(());
         }
         if let Some(atomic) = op.cast::<AtomicRmw>() {
@@ -319,6 +324,7 @@ impl<'c> Graph<'c> {
             }
             "scf.if"
             | "scf.index_switch"
+            | "tile.repack"
             | "tensor.extract"
             | "tile.convert_layout"
             | "tile.assert"

@@ -27,7 +27,7 @@
 //! In a role that says where its threads meet (`tile.warp_specialize`), tiles are divided among the threads of the role.
 //!
 //! *Needs* `threads` of the kernel to be 32 times a power of two, or of the role. Tensors that have a layout keep it. *Refuses* ops on tiles
-//! for which it has no rule, tiles whose sizes are no powers of two, a negative `seed`, and ops on whole tiles where only some
+//! for which it has no rule, tiles whose sizes are no powers of two (`tile-pad-tiles` pads them), a negative `seed`, and ops on whole tiles where only some
 //! threads come by or with numbers that differ between threads. It gives a remark for each conversion. *Numbers* stay what
 //! they are.
 mod anchors;
@@ -58,7 +58,8 @@ use girih_dialects::tile::{
         kernel::Kernel,
         memory::{Load, Store},
         reduce::Reduce,
-        rows::{Gather, Scatter},
+        repack::Repack,
+        rows::{Gather, Scatter, mask_operand, masked},
         scan::Scan,
         shape::{Bitcast, Broadcast, ExpandDims, Reshape, Transpose},
         slice::{InsertSlice, Slice},
@@ -130,6 +131,7 @@ impl Pass for AssignLayouts {
 /// An access to memory.
 struct Access<'c> {
     tile: Value<'c, 'c>,
+    mask: Option<Value<'c, 'c>>,
     strides: Vec<i64>,
     element_bytes: u64,
     /// The swizzle, of shared memory.
@@ -153,6 +155,7 @@ impl<'c> Access<'c> {
         let (strides, _) = memory.r#type().strides_and_offset()?;
         Some(Access {
             tile,
+            mask: masked(op).map(|(_, mask)| mask),
             strides,
             element_bytes: element_bits(tile.r#type())? / 8,
             shared: shared_of(memory.r#type()).map(|s| s.mode()),
@@ -328,13 +331,16 @@ fn sizes_fit(op: OperationRef<'_, '_>, errors: &mut Errors) {
         .map(|v| v.r#type())
     {
         let shape = t.shape().unwrap_or_default();
-        if let Some(size) = shape.iter().find(|s| !s.unsigned_abs().is_power_of_two()) {
-            let m = format!(
-                "gives {t}, but a tile's sizes are powers of two, unless warpgroups hold it; take {} for {size}: what is outside \
-                 memory reads as zero and is not stored",
-                size.max(&1).unsigned_abs().next_power_of_two()
+        if shape.iter().any(|s| *s < 1) {
+            errors.op(
+                &op,
+                format!("gives {t}, but a tile has one element or more along each axis, as many as the type says"),
             );
-            errors.op(&op, m);
+        } else if shape.iter().any(|s| !s.unsigned_abs().is_power_of_two()) {
+            errors.op(
+                &op,
+                format!("gives {t}, but layouts are of sizes that are powers of two; run tile-pad-tiles first"),
+            );
         }
     }
 }
@@ -363,7 +369,9 @@ fn spread_from_accesses<'c>(graph: &mut Graph<'c>, body: &[OperationRef<'c, 'c>]
         }
     }
     for store in accesses(&|op| op.is::<Store>() || op.is::<Scatter>() || op.is::<AtomicRmw>()) {
-        if let Some(n) = graph.number(store.tile).filter(|n| graph.layouts[*n].is_none()) {
+        // What is free goes where the mask is.
+        let tile = graph.number(store.tile).or_else(|| graph.number(store.mask?));
+        if let Some(n) = tile.filter(|n| graph.layouts[*n].is_none()) {
             graph.spread(n, store.wanted(warps));
         }
     }
@@ -574,6 +582,10 @@ fn needed<'c>(
     }
     let results = op.result_values();
     let of = |values: &[Value<'c, 'c>], i: usize| values.get(i).and_then(|v| v.r#type().encoding());
+    // The mask comes after the tile, which has its layout by now.
+    if let Some((tile, _)) = masked(op).filter(|_| mask_operand(op) == Some(operand)) {
+        return tile.r#type().encoding();
+    }
     if let Some((tile, rows)) = rows_of(op)
         && rows == v
         && operand > 0
@@ -609,6 +621,10 @@ fn needed<'c>(
         return Some(layout);
     }
     let shape = |v: Value<'c, 'c>| v.r#type().shape().unwrap_or_default();
+    // From whatever layout, but from one.
+    if op.is::<Repack>() {
+        return is_free(v).then(|| plain(v.r#type(), warps));
+    }
     if op.is::<Broadcast>() {
         return refitted(of(&results, 0)?, &shape(results[0]), &shape(v));
     }

@@ -66,6 +66,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
         let Some(place) = Place::at(&e, memory, operands.get(1), &named("indices"), d.clone(), rows) else {
             return refuse(op.op(), ROWS_ELSEWHERE);
         };
+        let place = place.masked(named("mask"));
         if op.sem().releases() {
             meet(&e, op.op());
         }

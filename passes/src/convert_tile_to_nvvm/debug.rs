@@ -362,9 +362,15 @@ fn print<'c>(op: Print<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &Conversi
         return Err(rewriter.no_match(op.op(), "no layout"));
     };
     let speaks = places.speaks(&e);
+    let (extent, shape) = (op.extent(), tile.shape().unwrap_or_default());
     if_speaks(&e, speaks, |e| {
         for r in 0..n {
-            line.say(e, &[places.at(e, r), values(e, r)].concat());
+            let at = places.at(e, r);
+            let extent = extent.iter().flatten().zip(&shape).zip(&at);
+            let shown = extent.filter(|((n, size), _)| n != size);
+            let shown = shown.map(|((n, _), c)| e.cmp(Cmp::Slt, *c, e.c64(*n)));
+            let shown = shown.reduce(|a, b| e.and(a, b));
+            if_speaks(e, shown, |e| line.say(e, &[at, values(e, r)].concat()));
         }
     });
     rewriter.erase(op.op());

@@ -1,11 +1,11 @@
 //! Ops on tiles whose layout passes chose, register by register: splats, iotas, changes of layout.
-use super::{Matched, group, lower, refuse, through_shared::through_shared};
+use super::{Matched, fragment::zero_of, group, lower, refuse, through_shared::through_shared};
 use crate::layout_conversion::{Plan, ends, plan};
 use girih_dialects::{
     nvvm::{Cmp, Emit, V},
     tile::{
         distribution::{Distribution, flattened, unflattened},
-        layouts::elements_per_thread,
+        layouts::{elements_per_thread, layout_of},
         ops::{
             shape::{Broadcast, ExpandDims, Reshape, Transpose},
             value::{ConvertLayout, Iota, Opaque, Splat},
@@ -193,9 +193,14 @@ pub fn patterns(c: &mut Conversion<'_>) {
             Ok(plan) => plan,
             Err(error) => return refuse(op.op(), format!("cannot be done: {error}")),
         };
-        let values = operands.get(0);
         let e = Emit::new(rewriter, op.op().location());
-        let moved: Vec<V> = match plan {
+        // Of a tile that was padded warpgroups hold the first columns, and so the first registers.
+        let mut values = operands.get(0).to_vec();
+        if values.len() < from.registers.len() {
+            values.resize(from.registers.len(), zero_of(&e, element));
+        }
+        let values = &values[..];
+        let mut moved: Vec<V> = match plan {
             Plan::Registers(registers) => registers.into_iter().map(|r| values[r]).collect(),
             Plan::Lanes { registers, lanes } => {
                 let images: Vec<Vec<u32>> = lanes.into_iter().map(|image| vec![image]).collect();
@@ -226,6 +231,11 @@ pub fn patterns(c: &mut Conversion<'_>) {
                 through_shared(&e, op.op(), values, element, bytes, &from, &to, &trip, *scratch)
             }
         };
+        if let Some(held) =
+            elements_per_thread(op.result().r#type()).filter(|_| layout_of(op.result().r#type()).is_some())
+        {
+            moved.truncate(held);
+        }
         rewriter.replace_multiple(op.op(), &[moved]);
         Ok(())
     });

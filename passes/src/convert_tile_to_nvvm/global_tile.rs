@@ -1,7 +1,7 @@
 //! Tiles whose layout passes chose, to and from global memory; those in shared memory are handed on (`shared_tile`).
 //!
-//! Each access moves `vector` neighbours of a thread and is predicated on lying inside the memref; a vector is inside or
-//! outside as a whole, which `tile-vectorize-accesses` has seen to. All loads of a tile are issued before any is used.
+//! Each access moves `vector` neighbours of a thread and is predicated on lying inside the memref, and on the mask where there
+//! is one; a vector is inside or outside as a whole, and its mask one, which `tile-vectorize-accesses` has seen to. All loads of a tile are issued before any is used.
 use super::{
     access::{How, Words, load, store},
     distributed::Coordinates,
@@ -40,6 +40,8 @@ pub(super) struct Place<'c> {
     inside: Vec<Option<Ends<'c>>>,
     /// For each register the number of its row, i64, where rows are given by numbers.
     rows: Option<Vec<V<'c>>>,
+    /// For each register whether it is moved at all; none where all are.
+    mask: Vec<V<'c>>,
     /// What registers share, by axis and coordinate: tests, what is left of the ends for the register's part, pointers.
     tests: RefCell<BTreeMap<(usize, i64), V<'c>>>,
     rooms: RefCell<BTreeMap<usize, Ends<'c>>>,
@@ -121,10 +123,16 @@ impl<'c> Place<'c> {
             pointer,
             inside,
             rows,
+            mask: vec![],
             tests: RefCell::default(),
             rooms: RefCell::default(),
             pointers: RefCell::default(),
         })
+    }
+
+    /// Only what a mask is true for, a value for each register; all with none.
+    pub(super) fn masked(self, mask: Vec<V<'c>>) -> Self {
+        Place { mask, ..self }
     }
 
     /// Address of what a register holds: a pointer, and bytes behind it, which an instruction has room for.
@@ -179,7 +187,7 @@ impl<'c> Place<'c> {
         v
     }
 
-    /// Whether what a register holds is inside; `None`: always.
+    /// Whether what a register holds is inside, and its mask true; `None`: always.
     pub(super) fn predicate(&self, e: &Emit<'c, '_>, register: usize) -> Option<V<'c>> {
         // Unsigned, so that numbers below 0 are outside too.
         let mut all: Option<V> = self
@@ -193,7 +201,7 @@ impl<'c> Place<'c> {
                 all = Some(all.map_or(test, |a| e.and(a, test)));
             }
         }
-        all
+        both(e, self.mask.get(register).copied(), all)
     }
 
     /// What the ends along an axis leave for the register's part; nothing where axes fail whose test is the same for all.
@@ -296,10 +304,13 @@ pub fn patterns(c: &mut Conversion<'_>) {
         let indices = group(op.op(), Load::DEF, operands, "indices");
         if shared_of(op.source().r#type()).is_some() {
             let place = shared_tile::Place::new(op.source(), &op.indices(), operands.one(0), indices);
-            rewriter.replace_multiple(op.op(), &[place.load(&e, op.result().r#type(), &d)]);
+            let place = place.masked(op.mask(), group(op.op(), Load::DEF, operands, "mask"));
+            let values = place.load(&e, op.result().r#type(), &d, op.pad());
+            rewriter.replace_multiple(op.op(), &[values]);
             return Ok(());
         }
         let place = Place::new(&e, op.source().r#type(), operands.get(0), &indices, d);
+        let place = place.masked(group(op.op(), Load::DEF, operands, "mask"));
         let values = load_tile(&e, &place, op.result().r#type(), op.vector(), op.pad(), op.cache());
         rewriter.replace_multiple(op.op(), &[values]);
         Ok(())
@@ -315,11 +326,12 @@ pub fn patterns(c: &mut Conversion<'_>) {
         let columns = group(op.op(), Gather::DEF, operands, "columns");
         let rows = Rows {
             distribution: rows,
-            values: operands.get(operands.len() - 1),
+            values: &group(op.op(), Gather::DEF, operands, "rows"),
         };
         let Some(place) = Place::at(&e, op.source().r#type(), operands.get(0), &columns, d, Some(rows)) else {
             return refuse(op.op(), ROWS_ELSEWHERE);
         };
+        let place = place.masked(group(op.op(), Gather::DEF, operands, "mask"));
         let values = load_tile(&e, &place, op.result().r#type(), op.vector(), op.pad(), op.cache());
         rewriter.replace_multiple(op.op(), &[values]);
         Ok(())
@@ -332,11 +344,13 @@ pub fn patterns(c: &mut Conversion<'_>) {
         let indices = group(op.op(), Store::DEF, operands, "indices");
         if shared_of(op.destination().r#type()).is_some() {
             let place = shared_tile::Place::new(op.destination(), &op.indices(), operands.one(1), indices);
+            let place = place.masked(op.mask(), group(op.op(), Store::DEF, operands, "mask"));
             place.store(&e, operands.get(0), &d);
             rewriter.erase(op.op());
             return Ok(());
         }
         let place = Place::new(&e, op.destination().r#type(), operands.get(1), &indices, d);
+        let place = place.masked(group(op.op(), Store::DEF, operands, "mask"));
         store_tile(
             &e,
             &place,
@@ -359,11 +373,12 @@ pub fn patterns(c: &mut Conversion<'_>) {
         let columns = group(op.op(), Scatter::DEF, operands, "columns");
         let rows = Rows {
             distribution: rows,
-            values: operands.get(operands.len() - 1),
+            values: &group(op.op(), Scatter::DEF, operands, "rows"),
         };
         let Some(place) = Place::at(&e, op.destination().r#type(), operands.get(1), &columns, d, Some(rows)) else {
             return refuse(op.op(), ROWS_ELSEWHERE);
         };
+        let place = place.masked(group(op.op(), Scatter::DEF, operands, "mask"));
         store_tile(
             &e,
             &place,

@@ -46,6 +46,7 @@ mod memory;
 mod mma;
 mod reduce;
 mod refuse;
+mod repack;
 mod roles;
 mod scan;
 mod shared_tile;
@@ -124,6 +125,7 @@ impl Pass for ConvertTileToNvvm {
         global_tile::patterns(c);
         atomics::patterns(c);
         distributed::patterns(c);
+        repack::patterns(c);
         reduce::patterns(c);
         scan::patterns(c);
         slices::patterns(c);

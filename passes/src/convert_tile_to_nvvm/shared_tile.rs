@@ -11,13 +11,14 @@
 //! ```
 //!
 //! What the tile's indices add is added behind that where it is whole periods of the swizzle. Where it is not, and where strides
-//! are no powers of two, each access computes its address and permutes it.
+//! are no powers of two, each access computes its address and permutes it. Under a mask each access is a branch.
 use super::{
     distributed::{Coordinates, thread_part},
+    fragment::zero_of,
     global_tile::writes,
     memory::{alignment, byte_strides, granule_bytes, shared_offset, swizzled},
 };
-use crate::known::known_multiple;
+use crate::{known::known_multiple, uniform_run::uniform_run};
 use girih_core::tensor_map::Swizzle;
 use girih_dialects::{
     nvvm::{Emit, V},
@@ -38,6 +39,10 @@ pub(super) struct Place<'c> {
     pub indices: Vec<V<'c>>,
     /// Bytes that the address of the tile's first element is known to be a multiple of.
     pub alignment: i64,
+    /// For each register whether it is moved at all; none where all are.
+    pub mask: Vec<V<'c>>,
+    /// Neighbours along the last axis for which the mask is known to be one.
+    pub alike: i64,
 }
 
 impl<'c> Place<'c> {
@@ -48,6 +53,18 @@ impl<'c> Place<'c> {
             base,
             indices,
             alignment: alignment(source, at) as i64,
+            mask: vec![],
+            alike: i64::MAX,
+        }
+    }
+    /// Only what a mask is true for: as the op has it, and a value for each register.
+    pub fn masked(self, given: Option<V<'c>>, mask: Vec<V<'c>>) -> Self {
+        let Some(given) = given else { return self };
+        let last = given.r#type().shape().map_or(0, |s| s.len().saturating_sub(1));
+        Place {
+            mask,
+            alike: uniform_run(given, last),
+            ..self
         }
     }
     fn mode(&self) -> Swizzle {
@@ -65,7 +82,8 @@ impl<'c> Place<'c> {
         let aligned = moved.map(|(stride, _)| 1 << stride.trailing_zeros().min(30));
         let most = aligned.fold(MOST_BYTES.min(self.alignment), i64::min);
         let granule = granule_bytes(self.mode()).map_or(MOST_BYTES, |g| g as i64);
-        d.run(last).min((most.min(granule) / bytes).max(1) as usize)
+        d.run(last)
+            .min((most.min(granule) / bytes).min(self.alike).max(1) as usize)
     }
 
     /// The addresses of all accesses, one for each run of registers.
@@ -123,15 +141,26 @@ impl<'c> Place<'c> {
             .collect()
     }
 
-    /// What each register of a tile holds.
-    pub fn load(&self, e: &Emit<'c, '_>, tile: Type<'c>, d: &Distribution) -> Vec<V<'c>> {
+    /// What each register of a tile holds; `pad` where the mask is false.
+    pub fn load(&self, e: &Emit<'c, '_>, tile: Type<'c>, d: &Distribution, pad: Option<Attribute<'c>>) -> Vec<V<'c>> {
         let run = self.run(d);
         let element = tile.element_type().unwrap_or(tile);
         let bytes = self.element_bytes() as u64 * run as u64;
         let pointers = self.pointers(e, d, run);
-        pointers
-            .into_iter()
-            .flat_map(|p| e.load_many(p, run, element, bytes))
+        let load = |e: &Emit<'c, '_>, pointer: V<'c>| e.load_many(pointer, run, element, bytes);
+        if self.mask.is_empty() {
+            return pointers.into_iter().flat_map(|p| load(e, p)).collect();
+        }
+        let otherwise = match pad {
+            Some(pad) => e.value("arith.constant", &[], element, &[("value", pad)]),
+            None => zero_of(e, element),
+        };
+        let parts = pointers.into_iter().zip(self.mask.iter().step_by(run));
+        parts
+            .flat_map(|(pointer, mask)| {
+                let types = vec![element; run];
+                e.if_else(*mask, &types, |e| load(&e, pointer), |_| vec![otherwise; run])
+            })
             .collect()
     }
 
@@ -141,8 +170,11 @@ impl<'c> Place<'c> {
         let bytes = self.element_bytes() as u64 * run as u64;
         let pointers = self.pointers(e, d, run);
         let all = |e: &Emit<'c, '_>| {
-            for (pointer, part) in pointers.iter().zip(values.chunks(run)) {
-                e.store(part, *pointer, bytes);
+            for (i, (pointer, part)) in pointers.iter().zip(values.chunks(run)).enumerate() {
+                match self.mask.get(i * run) {
+                    None => e.store(part, *pointer, bytes),
+                    Some(mask) => e.if_then(*mask, |e| e.store(part, *pointer, bytes)),
+                }
             }
         };
         match writes(e, d) {

@@ -41,7 +41,8 @@
 //! Operands of other products that a loop loads are staged, too: by all threads, ahead of the loop, and come back as tiles
 //! (`warp_products`).
 //!
-//! A product of warpgroups needs operands that are loaded just before it, from memory that is not written in between;
+//! A product of warpgroups needs operands that are loaded just before it, without a mask, from memory that is not written in
+//! between;
 //! `threads` of 128 for each 64 rows of the accumulator; N a multiple of 8 up to 256, K one of 32 bytes; and a target that has
 //! `wgmma` of these numbers. Any other product stays as it is, on tiles, for `tile-assign-layouts` to make `mma.sync` of; a
 //! remark says why.
@@ -322,6 +323,9 @@ fn operand<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>, side: Side) -> Result<P
             ),
             at: Some((write, "this may write")),
         });
+    }
+    if load.mask().is_some() {
+        return Err(format!("operand {side} is loaded under a mask, but copies to shared memory go as a whole").into());
     }
     if load.pad().is_some() {
         return Err(format!("operand {side} says pad, but staged operands are padded with zero").into());

@@ -83,10 +83,10 @@ impl Semantics {
 
 op! {
     /// Combines each element of a tile with the one in memory, each as if alone (`red.global`, `atom.global`). What is outside
-    /// the memref is dropped. With `rows`, element `(i, j)` goes to row `rows[i]`, and `indices` are those of the other axes.
+    /// the memref is dropped, and so is what `mask` is false for. With `rows`, element `(i, j)` goes to row `rows[i]`, and `indices` are those of the other axes.
     /// In what order elements come is not said, so sums of floats differ from run to run in their last bits.
     ///
-    /// A result is what memory held before, zero outside. It is the same in all threads that hold an element, of which one
+    /// A result is what memory held before, zero where nothing was done. It is the same in all threads that hold an element, of which one
     /// does the operation; where they are in several warps it goes through shared memory (`scratch`, which
     /// `tile-allocate-scratch` gives it).
     ///
@@ -121,7 +121,7 @@ op! {
     pub struct AtomicRmw = "tile.atomic_rmw" {
         operands {
             value: one(ANY_TILE), destination: one(GLOBAL_MEMREF), indices: variadic(INDEX), compare: optional(ANY_TILE),
-            rows: optional(ANY_TILE), scratch: optional(ANY),
+            rows: optional(ANY_TILE), mask: optional(ANY_TILE), scratch: optional(ANY),
         }
         results { result: optional(ANY_TILE) }
         attributes {
@@ -131,7 +131,7 @@ op! {
         }
         effects custom
         marks [COLLECTIVE: scratch]
-        format "$kind $value `,` $destination `[` $indices `]` (`compare` $compare^ `:` type($compare))? (`rows` $rows^ `:` type($rows))? (`sem` $sem^)? (`scope` $scope^)? (`scratch` $scratch^ `:` type($scratch))? attr-dict `:` type($value) `,` type($destination) (`->` type($result)^)?"
+        format "$kind $value `,` $destination `[` $indices `]` (`compare` $compare^ `:` type($compare))? (`rows` $rows^ `:` type($rows))? (`mask` $mask^ `:` type($mask))? (`sem` $sem^)? (`scope` $scope^)? (`scratch` $scratch^ `:` type($scratch))? attr-dict `:` type($value) `,` type($destination) (`->` type($result)^)?"
         hooks {
             fn effects(self, sink: &EffectSink) {
                 for kind in [EffectKind::Read, EffectKind::Write] {
@@ -165,6 +165,7 @@ fn verify<'c>(atomic: AtomicRmw<'c, 'c>) -> Res {
         tile,
         vector: None,
         pad: None,
+        mask: atomic.mask(),
     };
     errors.merge(access.verify(op, atomic.indices().len() + usize::from(atomic.rows().is_some())));
     if let Some(rows) = atomic.rows() {

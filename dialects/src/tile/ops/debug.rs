@@ -3,7 +3,7 @@ use super::{super::verify::on_device, kernel::MAX_THREADS};
 use girih_ir::{
     asm::{OpParser, Printer, Token},
     constraint::{ANY, Constraint},
-    kind::{I64, Kind, Str},
+    kind::{I64, I64s, Kind, Str},
     op,
     op::OpView,
     prelude::*,
@@ -108,6 +108,8 @@ op! {
             format: required(Str),
             /// The thread of the block that speaks for all.
             speaker: optional(I64),
+            /// How many elements along each axis of the tiles are printed; all where it is left out. `tile-pad-tiles` sets it.
+            extent: optional(I64s),
         }
         effects [read, write]
         format custom
@@ -277,6 +279,16 @@ fn verify_print<'c>(print: Print<'c, 'c>) -> Res {
             arguments.len()
         );
         errors.op(&op, m);
+    }
+    if let Some(extent) = print.extent() {
+        let shape = tile.and_then(|t| t.shape()).unwrap_or_default();
+        let inside = extent.iter().zip(&shape).all(|(n, size)| (0..=*size).contains(n));
+        if extent.len() != shape.len() || !inside {
+            errors.op(
+                &op,
+                format!("has extent {extent:?}, but prints tiles of {shape:?}; leave it out"),
+            );
+        }
     }
     check_speaker(op, print.speaker(), &arguments, &mut errors);
     errors.result()

@@ -10,7 +10,7 @@ use super::super::{
         whole_warpgroups,
     },
 };
-use super::{part::Part, tma::CachePolicy};
+use super::{part::Part, rows::masked, tma::CachePolicy};
 use girih_ir::{
     constraint::{Constraint, INDEX},
     ext::DYNAMIC,
@@ -158,15 +158,18 @@ op! {
 
 op! {
     /// Loads a tile; its upper left element is at the indices. Each thread of the layout loads what it holds. Elements
-    /// outside a memref in global memory read as `pad`, or as zero. In shared memory the tile lies inside, under whatever
-    /// swizzle the memref has.
+    /// outside a memref in global memory read as `pad`, or as zero. In shared memory the tile lies inside, or what its mask is
+    /// true for, under whatever swizzle the memref has.
+    ///
+    /// Where `mask` is false nothing is read, whatever is there, and the element is `pad` or zero as well. The mask is a tile of
+    /// `i1` of the same shape; fragments of instructions have none.
     ///
     /// `cache` says how long its lines should stay in L2: a policy for global memory, which changes no result
     /// (`.L2::cache_hint`, with what `createpolicy.fractional` gives for all of an access).
     ///
     /// `vector`, which `tile-vectorize-accesses` finds, is how many neighbours go in one access: so many that lie next to
     /// each other in memory and in a thread's registers, start at a multiple of their bytes, and lie inside together or
-    /// outside together.
+    /// outside together. The mask has one value for all of them.
     ///
     /// ```mlir
     /// %m = tile.alloc : memref<64x16xf32, #tile.shared>
@@ -181,10 +184,14 @@ op! {
     ///   %c0 = arith.constant 0 : index
     ///   %v = tile.load %A[%c0, %c0] {pad = 0xFF800000 : f32} : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> tensor<4x1024xf32>
     ///   %w = tile.load %A[%c0, %c0] cache evict_last : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> tensor<4x1024xf32>
+    ///   %i = tile.iota axis 1 : tensor<4x1024xi32>
+    ///   %n = arith.constant dense<1000> : tensor<4x1024xi32>
+    ///   %m = arith.cmpi slt, %i, %n : tensor<4x1024xi32>
+    ///   %u = tile.load %A[%c0, %c0] mask %m : tensor<4x1024xi1> : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> tensor<4x1024xf32>
     /// }
     /// ```
     pub struct Load = "tile.load" {
-        operands { source: one(MEMORY), indices: variadic(INDEX) }
+        operands { source: one(MEMORY), indices: variadic(INDEX), mask: optional(ANY_TILE) }
         results { result: one(ANY_TILE) }
         attributes {
             /// What elements outside read as: a number of the element type.
@@ -195,15 +202,16 @@ op! {
             cache: optional(CachePolicy),
         }
         effects [read source]
-        format "$source `[` $indices `]` (`cache` $cache^)? attr-dict `:` type($source) `->` type($result)"
+        format "$source `[` $indices `]` (`mask` $mask^ `:` type($mask))? (`cache` $cache^)? attr-dict `:` type($source) `->` type($result)"
         hooks {
             fn verify(self) -> Res {
                 let mut errors = Errors::default();
                 errors.merge(access(self.op(), self.source().r#type(), self.result().r#type(), &self.indices(), self.vector()));
                 pad_fits(self.op(), &mut errors, self.result().r#type(), self.pad());
+                mask_fits(self.op(), &mut errors, self.result().r#type(), self.mask());
                 cache_fits(self.op(), &mut errors, self.source().r#type(), self.cache());
-                if self.pad().is_some() && shared_of(self.source().r#type()).is_some() {
-                    errors.op(&self.op(), "says pad, but a tile lies inside its shared memory; leave pad out");
+                if self.pad().is_some() && self.mask().is_none() && shared_of(self.source().r#type()).is_some() {
+                    errors.op(&self.op(), "says pad, but a tile lies inside its shared memory; leave pad out, or give a mask");
                 }
                 errors.result()
             }
@@ -213,8 +221,8 @@ op! {
 
 op! {
     /// Stores a tile; its upper left element goes to the indices. Each thread of the layout stores what it holds; of
-    /// threads that hold copies, one does. Elements outside a memref in global memory are dropped. `vector` and `cache` are as
-    /// in `tile.load`. What the block loads later from the same argument sees it, since `tile-insert-sync` puts a barrier between
+    /// threads that hold copies, one does. Elements outside a memref in global memory are dropped, and so are those where
+    /// `mask` is false. `mask`, `vector` and `cache` are as in `tile.load`. What the block loads later from the same argument sees it, since `tile-insert-sync` puts a barrier between
     /// the two where one is needed; other blocks, and other arguments that name the same memory, may see it at any time.
     ///
     /// ```mlir
@@ -224,18 +232,38 @@ op! {
     /// tile.store %v, %m[%i, %i] : tensor<64x16xf32, #tile.layout<wgmma_d>>, memref<64x16xf32, #tile.shared>
     /// ```
     pub struct Store = "tile.store" {
-        operands { value: one(ANY_TILE), destination: one(MEMORY), indices: variadic(INDEX) }
+        operands { value: one(ANY_TILE), destination: one(MEMORY), indices: variadic(INDEX), mask: optional(ANY_TILE) }
         attributes { vector: optional(I64), cache: optional(CachePolicy) }
         effects [write destination]
-        format "$value `,` $destination `[` $indices `]` (`cache` $cache^)? attr-dict `:` type($value) `,` type($destination)"
+        format "$value `,` $destination `[` $indices `]` (`mask` $mask^ `:` type($mask))? (`cache` $cache^)? attr-dict `:` type($value) `,` type($destination)"
         hooks {
             fn verify(self) -> Res {
                 let mut errors = Errors::default();
                 errors.merge(access(self.op(), self.destination().r#type(), self.value().r#type(), &self.indices(), self.vector()));
+                mask_fits(self.op(), &mut errors, self.value().r#type(), self.mask());
                 cache_fits(self.op(), &mut errors, self.destination().r#type(), self.cache());
                 errors.result()
             }
         }
+    }
+}
+
+/// A mask is as its tile is, of truth values.
+fn mask_fits<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, tile: Type<'c>, mask: Option<Value<'c, 'c>>) {
+    let Some(mask) = mask.map(|m| m.r#type()) else { return };
+    if layout_of(tile).is_some() {
+        errors.op(
+            &op,
+            format!("has a mask, but {tile} is a fragment of an instruction, which goes as a whole; leave the layout out, or the mask"),
+        );
+        return;
+    }
+    let truth = mask.element_type().is_some_and(|e| e.is_int(1));
+    if !truth || mask.shape() != tile.shape() || mask.encoding() != tile.encoding() {
+        errors.op(
+            &op,
+            format!("has the mask {mask}, but {tile} needs one of its own shape and layout, of i1; tile.broadcast repeats one along an axis"),
+        );
     }
 }
 
@@ -299,7 +327,9 @@ fn access<'c>(
         );
     }
     index_count(op, &mut errors, "the memref", shape.len(), indices.len());
-    if shared_of(memory).is_some() && shape.len() == tile_shape.len() && shape.len() == indices.len() {
+    // What is masked off may lie anywhere.
+    let clips = is_global(memory) || masked(op).is_some();
+    if !clips && shape.len() == tile_shape.len() && shape.len() == indices.len() {
         tile_inside(op, &mut errors, memory, &tile_shape, indices);
     }
     errors.result()
@@ -311,6 +341,7 @@ pub(super) struct AccessTile<'c> {
     pub tile: Type<'c>,
     pub vector: Option<i64>,
     pub pad: Option<Attribute<'c>>,
+    pub mask: Option<Value<'c, 'c>>,
 }
 
 impl<'c> AccessTile<'c> {
@@ -321,6 +352,7 @@ impl<'c> AccessTile<'c> {
         vector_fits(op, &mut errors, self.tile, self.vector);
         types_fit(op, &mut errors, self.memory, self.tile);
         pad_fits(op, &mut errors, self.tile, self.pad);
+        mask_fits(op, &mut errors, self.tile, self.mask);
         if layout_of(self.tile).is_some() {
             errors.op(
                 &op,
@@ -398,16 +430,11 @@ fn value_sizes<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, tile: Type<'c>
     if shape.len() > 5 {
         errors.op(&op, format!("moves {tile}, but tiles have at most five axes"));
     }
-    // Warpgroups hold matrices of other sizes; what goes to layouts instead, tile-assign-layouts tells.
-    if shape.len() == 2 && shape.iter().all(|s| *s > 0 && s % 8 == 0) {
-        return;
-    }
-    for size in shape.iter().filter(|s| !(**s as u64).is_power_of_two()) {
-        let m = format!(
-            "moves {tile}, but a tile's sizes are powers of two; take {} for {size}: what is outside reads as zero and is not stored",
-            (*size).max(1).cast_unsigned().next_power_of_two()
+    if shape.iter().any(|s| *s < 1) {
+        errors.op(
+            &op,
+            format!("moves {tile}, but a tile has one element or more along each axis, as many as the type says"),
         );
-        errors.op(&op, m);
     }
 }
 

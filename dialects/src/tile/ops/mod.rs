@@ -14,6 +14,7 @@ pub mod memory;
 pub mod mma;
 pub mod part;
 pub mod reduce;
+pub mod repack;
 pub mod rows;
 pub mod scan;
 pub mod shape;

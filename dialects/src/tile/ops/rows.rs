@@ -1,7 +1,8 @@
 //! Rows of a memref by their numbers.
 use super::{
     super::{layouts::ANY_TILE, spaces::GLOBAL_MEMREF, verify::on_device},
-    memory::AccessTile,
+    atomic::AtomicRmw,
+    memory::{AccessTile, Load, Store},
     tma::CachePolicy,
 };
 use girih_ir::{
@@ -14,8 +15,8 @@ use girih_ir::{
 
 op! {
     /// Loads the rows whose numbers `rows` has: element `(i, j)` of the tile is `source[rows[i], column + j]`. `columns` are
-    /// the indices along all axes but the first. Rows and columns outside the memref read as `pad`, or as zero; `vector` and
-    /// `cache` are as in `tile.load`.
+    /// the indices along all axes but the first. Rows and columns outside the memref read as `pad`, or as zero; `mask`, `vector`
+    /// and `cache` are as in `tile.load`.
     ///
     /// ```mlir
     /// tile.kernel @k(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(128) launch {
@@ -28,14 +29,14 @@ op! {
     /// }
     /// ```
     pub struct Gather = "tile.gather" {
-        operands { source: one(GLOBAL_MEMREF), columns: variadic(INDEX), rows: one(ANY_TILE) }
+        operands { source: one(GLOBAL_MEMREF), columns: variadic(INDEX), rows: one(ANY_TILE), mask: optional(ANY_TILE) }
         results { result: one(ANY_TILE) }
         attributes { pad: optional(AnyAttr), vector: optional(I64), cache: optional(CachePolicy) }
         effects [read source]
-        format "$source `[` $columns `]` `rows` $rows (`cache` $cache^)? attr-dict `:` type($source) `,` type($rows) `->` type($result)"
+        format "$source `[` $columns `]` `rows` $rows (`mask` $mask^ `:` type($mask))? (`cache` $cache^)? attr-dict `:` type($source) `,` type($rows) `->` type($result)"
         hooks {
             fn verify(self) -> Res {
-                let access = AccessTile { memory: self.source().r#type(), tile: self.result().r#type(), vector: self.vector(), pad: self.pad() };
+                let access = AccessTile { memory: self.source().r#type(), tile: self.result().r#type(), vector: self.vector(), pad: self.pad(), mask: self.mask() };
                 let mut errors = Errors::default();
                 errors.merge(access.verify(self.op(), self.columns().len() + 1));
                 errors.merge(rows_fit(self.op(), self.rows().r#type(), self.result().r#type()));
@@ -47,7 +48,7 @@ op! {
 
 op! {
     /// Stores rows at the numbers that `rows` has: the opposite of `tile.gather`. Where a number comes twice, one of its rows
-    /// is stored, element by element either.
+    /// is stored, element by element either. Where `mask` is false nothing is stored.
     ///
     /// ```mlir
     /// tile.kernel @k(%A: memref<?xf32, #tile.global>) threads(128) launch {
@@ -60,13 +61,13 @@ op! {
     /// }
     /// ```
     pub struct Scatter = "tile.scatter" {
-        operands { value: one(ANY_TILE), destination: one(GLOBAL_MEMREF), columns: variadic(INDEX), rows: one(ANY_TILE) }
+        operands { value: one(ANY_TILE), destination: one(GLOBAL_MEMREF), columns: variadic(INDEX), rows: one(ANY_TILE), mask: optional(ANY_TILE) }
         attributes { vector: optional(I64), cache: optional(CachePolicy) }
         effects [write destination]
-        format "$value `,` $destination `[` $columns `]` `rows` $rows (`cache` $cache^)? attr-dict `:` type($value) `,` type($destination) `,` type($rows)"
+        format "$value `,` $destination `[` $columns `]` `rows` $rows (`mask` $mask^ `:` type($mask))? (`cache` $cache^)? attr-dict `:` type($value) `,` type($destination) `,` type($rows)"
         hooks {
             fn verify(self) -> Res {
-                let access = AccessTile { memory: self.destination().r#type(), tile: self.value().r#type(), vector: self.vector(), pad: None };
+                let access = AccessTile { memory: self.destination().r#type(), tile: self.value().r#type(), vector: self.vector(), pad: None, mask: self.mask() };
                 let mut errors = Errors::default();
                 errors.merge(access.verify(self.op(), self.columns().len() + 1));
                 errors.merge(rows_fit(self.op(), self.rows().r#type(), self.value().r#type()));
@@ -74,6 +75,30 @@ op! {
             }
         }
     }
+}
+
+/// The tile that an op moves, and the mask that says which of its elements.
+pub fn masked<'c>(op: OperationRef<'c, 'c>) -> Option<(Value<'c, 'c>, Value<'c, 'c>)> {
+    let (tile, mask) = if let Some(load) = op.cast::<Load>() {
+        (load.result(), load.mask())
+    } else if let Some(store) = op.cast::<Store>() {
+        (store.value(), store.mask())
+    } else if let Some(gather) = op.cast::<Gather>() {
+        (gather.result(), gather.mask())
+    } else if let Some(scatter) = op.cast::<Scatter>() {
+        (scatter.value(), scatter.mask())
+    } else {
+        let atomic = op.cast::<AtomicRmw>()?;
+        (atomic.tile(), atomic.mask())
+    };
+    Some((tile, mask?))
+}
+
+/// Which operand of an op its mask is.
+pub fn mask_operand(op: OperationRef<'_, '_>) -> Option<usize> {
+    let definitions = [Load::DEF, Store::DEF, Gather::DEF, Scatter::DEF, AtomicRmw::DEF];
+    let own = definitions.into_iter().find(|d| d.name == op.full_name())?;
+    own.operand_range(op, "mask").filter(|r| !r.is_empty()).map(|r| r.start)
 }
 
 /// Numbers of rows: integers, one for each row of the tile.

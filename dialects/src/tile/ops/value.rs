@@ -113,12 +113,16 @@ op! {
                     let (part, whole) = if is_part(from) { (from, to) } else { (to, from) };
                     let shape = |t: Type<'c>| t.shape().unwrap_or_default();
                     let rows = shape(whole).first().copied().unwrap_or(0);
-                    if shape(whole).get(1..) != shape(part).get(1..)
+                    let columns = |t: Type<'c>| shape(t).get(1).copied().unwrap_or(0);
+                    let (held, all) = (columns(part), columns(whole));
+                    // A tile that passes have padded has more.
+                    if (all != held && all.cast_unsigned() != held.max(1).cast_unsigned().next_power_of_two())
+                        || shape(whole).len() != 2
                         || rows % i64::from(girih_core::wgmma::M) != 0
                         || from.element_type() != to.element_type()
                         || layout_of(whole).is_some()
                     {
-                        errors.op(&op, format!("makes {to} of {from}; a whole tile has 64 rows for each warpgroup, and the same columns and elements"));
+                        errors.op(&op, format!("makes {to} of {from}; a whole tile has 64 rows for each warpgroup, and the same columns, or the next power of two, and elements"));
                     }
                     return errors.result();
                 }

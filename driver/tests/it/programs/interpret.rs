@@ -140,52 +140,38 @@ impl Machine {
     }
 
     fn op(&mut self, p: &Program, block: &mut Block, op: &Op) -> Result<()> {
-        let operands: Vec<Elements> = op.operands.iter().map(|id| block.get(*id)).collect::<Result<_>>()?;
+        let mut operands: Vec<Elements> = op.operands.iter().map(|id| block.get(*id)).collect::<Result<_>>()?;
         let tile = |id: &Id| &p.tiles[*id];
         let from = op.operands.first().map(tile);
         let to = op.results.first().map(tile);
         let in_type = |n: usize| tile(&op.operands[n]).dtype;
+        let mask = if op.masked { operands.pop() } else { None };
+        let mask = mask.as_deref().map(|m| &m[..]);
         let results: Vec<Vec<u64>> = match &op.kind {
             Kind::Load { argument, at, pad } => {
                 let to = to.expect("a load has a result");
-                let at = block.place(p, at);
-                vec![self.load(p, *argument, &at, None, &to.shape, pad.unwrap_or(0))?]
+                let places = self.places(*argument, &block.place(p, at), None, &to.shape, mask)?;
+                vec![self.load(p, *argument, places, pad.unwrap_or(0))?]
             }
             Kind::Gather { argument, at, pad } => {
                 let to = to.expect("a gather has a result");
-                let at = block.place(p, at);
                 let rows = (in_type(0), &**operands.first().expect("rows"));
-                vec![self.load(p, *argument, &at, Some(rows), &to.shape, pad.unwrap_or(0))?]
+                let places = self.places(*argument, &block.place(p, at), Some(rows), &to.shape, mask)?;
+                vec![self.load(p, *argument, places, pad.unwrap_or(0))?]
             }
             Kind::Store { argument, at } => {
-                let at = block.place(p, at);
-                self.store(
-                    p,
-                    *argument,
-                    &at,
-                    None,
-                    &from.expect("a tile").shape,
-                    &operands[0],
-                    None,
-                )?;
+                let shape = &from.expect("a tile").shape;
+                let places = self.places(*argument, &block.place(p, at), None, shape, mask)?;
+                self.store(p, *argument, places, &operands[0], None)?;
                 vec![]
             }
             Kind::Scatter { argument, at } => {
-                let at = block.place(p, at);
-                let rows = (in_type(1), &*operands[1]);
-                self.store(
-                    p,
-                    *argument,
-                    &at,
-                    Some(rows),
-                    &from.expect("a tile").shape,
-                    &operands[0],
-                    None,
-                )?;
+                let (shape, rows) = (&from.expect("a tile").shape, (in_type(1), &*operands[1]));
+                let places = self.places(*argument, &block.place(p, at), Some(rows), shape, mask)?;
+                self.store(p, *argument, places, &operands[0], None)?;
                 vec![]
             }
             Kind::Atomic { argument, at, kind } => {
-                let at = block.place(p, at);
                 let others = 1 + usize::from(*kind == "cas");
                 let rows = operands.get(others).map(|r| (in_type(others), &**r));
                 let atomic = Atomic {
@@ -194,7 +180,8 @@ impl Machine {
                     is_seen: !op.results.is_empty(),
                 };
                 let shape = &from.expect("a tile").shape;
-                vec![self.store(p, *argument, &at, rows, shape, &operands[0], Some(atomic))?]
+                let places = self.places(*argument, &block.place(p, at), rows, shape, mask)?;
+                vec![self.store(p, *argument, places, &operands[0], Some(atomic))?]
             }
             Kind::For { trips, .. } => {
                 let region = &op.regions[0];
@@ -272,13 +259,14 @@ impl Machine {
         region.yields.iter().map(|id| block.get(*id)).collect()
     }
 
-    /// Byte position of each element of a tile in an argument; `None` for what is outside.
+    /// Byte position of each element of a tile in an argument; `None` for what is outside or masked off.
     fn places(
         &self,
         n: usize,
         at: &[i64],
         rows: Option<(DType, &Vec<u64>)>,
         shape: &[i64],
+        mask: Option<&[u64]>,
     ) -> Result<Vec<Option<usize>>> {
         let array = &self.memory[n];
         let rank = array.shape().len();
@@ -288,6 +276,9 @@ impl Machine {
         let count: i64 = shape.iter().product();
         Ok((0..count)
             .map(|e| {
+                if mask.is_some_and(|m| m[e as usize] & 1 == 0) {
+                    return None;
+                }
                 let own = coordinates(e, shape);
                 let index: Vec<i64> = match rows {
                     Some((dtype, numbers)) => {
@@ -306,15 +297,7 @@ impl Machine {
             .collect())
     }
 
-    fn load(
-        &self,
-        p: &Program,
-        n: usize,
-        at: &[i64],
-        rows: Option<(DType, &Vec<u64>)>,
-        shape: &[i64],
-        pad: u64,
-    ) -> Result<Vec<u64>> {
+    fn load(&self, p: &Program, n: usize, places: Vec<Option<usize>>, pad: u64) -> Result<Vec<u64>> {
         if p.arguments[n].content == Content::Poison || self.written[n].iter().any(|w| *w != 0) {
             return invalid("reads what is written");
         }
@@ -325,24 +308,20 @@ impl Machine {
                 .rev()
                 .fold(0, |bits, b| bits << 8 | u64::from(*b))
         };
-        let places = self.places(n, at, rows, shape)?;
         Ok(places.into_iter().map(|place| place.map_or(pad, element)).collect())
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn store(
         &mut self,
         p: &Program,
         n: usize,
-        at: &[i64],
-        rows: Option<(DType, &Vec<u64>)>,
-        shape: &[i64],
+        places: Vec<Option<usize>>,
         from: &[u64],
         atomic: Option<Atomic<'_>>,
     ) -> Result<Vec<u64>> {
         let (dtype, size) = (p.arguments[n].dtype, p.arguments[n].dtype.bytes() as usize);
         let mut met = vec![0; from.len()];
-        for (i, (bits, place)) in from.iter().zip(self.places(n, at, rows, shape)?).enumerate() {
+        for (i, (bits, place)) in from.iter().zip(places).enumerate() {
             let Some(place) = place else { continue };
             let how = &mut self.written[n][place];
             let bytes = &mut self.memory[n].bytes_mut()[place..place + size];

@@ -22,6 +22,11 @@ impl Tile {
     pub fn elements(&self) -> i64 {
         self.shape.iter().product()
     }
+    /// Elements with each size the next power of two.
+    pub fn padded_elements(&self) -> i64 {
+        let padded = self.shape.iter().map(|s| s.unsigned_abs().next_power_of_two() as i64);
+        padded.product()
+    }
 }
 
 /// What an argument holds before the launch.
@@ -211,6 +216,8 @@ pub struct Op {
     pub operands: Vec<Id>,
     pub results: Vec<Id>,
     pub regions: Vec<Region>,
+    /// Whether the last operand says which elements an access moves.
+    pub masked: bool,
 }
 
 impl Op {
@@ -220,6 +227,7 @@ impl Op {
             operands: operands.to_vec(),
             results: results.to_vec(),
             regions: vec![],
+            masked: false,
         }
     }
 }

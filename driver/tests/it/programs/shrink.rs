@@ -136,8 +136,11 @@ fn candidates(program: &Program) -> Vec<Program> {
     out
 }
 
-/// Makes an op's indices and padding plain.
+/// Makes an op's indices and padding plain, and leaves its mask out.
 fn simplify(op: &mut Op) {
+    if std::mem::take(&mut op.masked) {
+        op.operands.pop();
+    }
     let plain = |at: &mut Vec<Index>| {
         for index in at {
             *index = Index {

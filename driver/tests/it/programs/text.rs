@@ -179,8 +179,13 @@ impl Writer<'_> {
 
     fn op(&mut self, op: &Op) {
         let values = |ids: &[usize]| join(ids.iter().map(|id| format!("%v{id}")));
-        let (operands, results) = (values(&op.operands), values(&op.results));
-        let (from, to) = (self.tiles(&op.operands), self.tiles(&op.results));
+        let (own, mask) = op.operands.split_at(op.operands.len() - usize::from(op.masked));
+        let mask = mask
+            .first()
+            .map(|m| format!(" mask %v{m} : {}", self.tile(*m)))
+            .unwrap_or_default();
+        let (operands, results) = (values(own), values(&op.results));
+        let (from, to) = (self.tiles(own), self.tiles(&op.results));
         let first = op.operands.first().map(|id| format!("%v{id}")).unwrap_or_default();
         let memref_of = |n: usize| memref(&self.program.arguments[n]);
         let dtype = |id: usize| self.program.tiles[id].dtype;
@@ -198,18 +203,21 @@ impl Writer<'_> {
             Kind::Load { argument, at, pad } => {
                 let (pad, memory) = (pad_of(pad), memref_of(*argument));
                 let place = self.place(*argument, at);
-                self.line(&format!("{results} = tile.load {place}{pad} : {memory} -> {to}"), 0);
+                self.line(
+                    &format!("{results} = tile.load {place}{mask}{pad} : {memory} -> {to}"),
+                    0,
+                );
             }
             Kind::Store { argument, at } => {
                 let memory = memref_of(*argument);
                 let place = self.place(*argument, at);
-                self.line(&format!("tile.store {operands}, {place} : {from}, {memory}"), 0);
+                self.line(&format!("tile.store {operands}, {place}{mask} : {from}, {memory}"), 0);
             }
             Kind::Gather { argument, at, pad } => {
                 let (pad, memory) = (pad_of(pad), memref_of(*argument));
                 let place = self.place(*argument, at);
                 self.line(
-                    &format!("{results} = tile.gather {place} rows {operands}{pad} : {memory}, {from} -> {to}"),
+                    &format!("{results} = tile.gather {place} rows {operands}{mask}{pad} : {memory}, {from} -> {to}"),
                     0,
                 );
             }
@@ -218,13 +226,15 @@ impl Writer<'_> {
                 let (value_type, rows_type) = (self.tile(value), self.tile(rows));
                 let place = self.place(*argument, at);
                 self.line(
-                    &format!("tile.scatter %v{value}, {place} rows %v{rows} : {value_type}, {memory}, {rows_type}"),
+                    &format!(
+                        "tile.scatter %v{value}, {place} rows %v{rows}{mask} : {value_type}, {memory}, {rows_type}"
+                    ),
                     0,
                 );
             }
             Kind::Atomic { argument, at, kind } => {
                 let (memory, value_type) = (memref_of(*argument), self.tile(op.operands[0]));
-                let mut others = op.operands[1..].iter();
+                let mut others = own[1..].iter();
                 let mut clause = |name: &str| {
                     let id = others.next();
                     id.map_or(String::new(), |id| format!(" {name} %v{id} : {}", self.tile(*id)))
@@ -241,7 +251,7 @@ impl Writer<'_> {
                     false => (format!("{results} = "), format!(" -> {to}")),
                 };
                 let text = format!(
-                    "{into}tile.atomic_rmw {kind} {first}, {place}{compare}{rows} : {value_type}, {memory}{of}"
+                    "{into}tile.atomic_rmw {kind} {first}, {place}{compare}{rows}{mask} : {value_type}, {memory}{of}"
                 );
                 self.line(&text, 0);
             }

@@ -1,6 +1,9 @@
 //! Arguments, and what is loaded from them and stored to them.
 use super::{
-    super::program::{Argument, Base, Content, Dice, Id, Index, Kind, Op, Tile},
+    super::{
+        number::wrapped,
+        program::{Argument, Base, Content, Dice, Id, Index, Kind, Op, Tile},
+    },
     Draw,
 };
 use girih_core::dtype::DType;
@@ -152,7 +155,68 @@ impl Draw {
             false => self.dice.pick(&known),
         };
         let pad = self.dice.chance(1, 3).then(|| self.bits(tile.dtype));
-        self.make(ops, Kind::Load { argument, at, pad }, &[], tile.dtype, &tile.shape)
+        let id = self.make(ops, Kind::Load { argument, at, pad }, &[], tile.dtype, &tile.shape);
+        self.may_mask(ops, &tile.shape);
+        id
+    }
+
+    /// Gives the last op, an access of a tile, a mask now and then.
+    fn may_mask(&mut self, ops: &mut Vec<Op>, shape: &[i64]) {
+        if !self.dice.chance(1, 5) {
+            return;
+        }
+        let Some(mut access) = ops.pop() else { return };
+        let mask = self.mask(ops, shape);
+        access.operands.push(mask);
+        access.masked = true;
+        ops.push(access);
+    }
+
+    /// A tile of truth values: mostly places along an axis, compared with one of them.
+    fn mask(&mut self, ops: &mut Vec<Op>, shape: &[i64]) -> Id {
+        if self.dice.chance(1, 4) {
+            return self.source(ops, &Tile::new(DType::I1, shape));
+        }
+        let axis = self.dice.below(shape.len());
+        let dtype = self
+            .dice
+            .pick(&[DType::I8, DType::I16, DType::I32, DType::I32, DType::I64]);
+        let is_column = self.dice.chance(1, 3);
+        let mut own = shape.to_vec();
+        if is_column {
+            own.fill(1);
+            own[axis] = shape[axis];
+        }
+        let size = shape[axis];
+        let bound = match self.dice.below(3) {
+            0 => self.dice.range(-1, size + 1),
+            1 => size / 4 * self.dice.range(0, 4),
+            _ => self.dice.range(0, size) / 4 * 4,
+        };
+        let mut places = self.make(ops, Kind::Iota(axis), &[], dtype, &own);
+        if self.dice.chance(1, 4) {
+            let start = self.dice.pick(&[-8, 4, 3, 64]);
+            let start = self.make(ops, Kind::Constant(wrapped(dtype, start as u64)), &[], dtype, &own);
+            places = self.make(ops, Kind::Binary("arith.addi"), &[places, start], dtype, &own);
+        }
+        let bound = self.make(ops, Kind::Constant(wrapped(dtype, bound as u64)), &[], dtype, &own);
+        let operands = match self.dice.chance(3, 4) {
+            true => [places, bound],
+            false => [bound, places],
+        };
+        let predicate = self.dice.pick(&[
+            "slt", "slt", "ult", "sge", "uge", "sle", "ule", "sgt", "ugt", "ne", "eq",
+        ]);
+        let mut mask = self.make(ops, Kind::Compare(predicate), &operands, DType::I1, &own);
+        if is_column {
+            mask = self.make(ops, Kind::Broadcast, &[mask], DType::I1, shape);
+        }
+        if self.dice.chance(1, 4) {
+            let other = self.mask(ops, shape);
+            let name = self.dice.pick(&["arith.andi", "arith.ori", "arith.xori"]);
+            mask = self.make(ops, Kind::Binary(name), &[mask, other], DType::I1, shape);
+        }
+        mask
     }
 
     /// Ops that store a tile to a new argument.
@@ -189,6 +253,7 @@ impl Draw {
             }
             let met = self.dice.chance(1, 2).then(|| self.tile(tile.dtype, &shape));
             ops.push(Op::new(Kind::Atomic { argument, at, kind }, &operands, met.as_slice()));
+            self.may_mask(&mut ops, &shape);
             if let Some(met) = met {
                 let (sizes, at) = self.access(&shape, passes, true);
                 let argument = self.argument(tile.dtype, &sizes, Content::Poison);
@@ -205,9 +270,11 @@ impl Draw {
                 &[id, rows],
                 &[],
             ));
+            self.may_mask(&mut ops, &shape);
         } else {
             let argument = self.argument(tile.dtype, &sizes, Content::Poison);
             ops.push(Op::new(Kind::Store { argument, at }, &[id], &[]));
+            self.may_mask(&mut ops, &shape);
         }
         ops
     }
@@ -249,6 +316,7 @@ impl Draw {
         let rows = self.rows(ops, shape[0], Content::Rows(sizes[0]));
         let pad = self.dice.chance(1, 3).then(|| self.bits(dtype));
         self.make(ops, Kind::Gather { argument, at, pad }, &[rows], dtype, &shape);
+        self.may_mask(ops, &shape);
         Some(())
     }
 }

@@ -35,6 +35,7 @@ pub fn draw(seed: u64) -> Program {
     let per_thread = dice.pick(&[1, 2, 4, 8, 8, 16, 32]);
     let mut d = Draw {
         most: (i64::from(threads) * per_thread).min(8192),
+        odd: dice.chance(1, 3),
         machine: Machine::new(blocks),
         program: Program {
             seed,
@@ -84,6 +85,8 @@ struct Draw {
     machine: Machine,
     /// Most elements of a tile.
     most: i64,
+    /// Whether sizes need not be powers of two.
+    odd: bool,
 }
 
 impl Draw {
@@ -134,7 +137,7 @@ impl Draw {
         }
     }
 
-    /// A shape of powers of two.
+    /// A shape, of powers of two in most programs.
     fn shape(&mut self, rank: usize) -> Vec<i64> {
         let largest = self.most.ilog2() as i64;
         let bits = match self.dice.below(4) {
@@ -146,7 +149,18 @@ impl Draw {
         for _ in 0..bits {
             shape[self.dice.below(rank)] *= 2;
         }
+        for size in &mut shape {
+            *size = self.size(*size);
+        }
         shape
+    }
+
+    /// A power of two, or a size that is padded to it.
+    fn size(&mut self, power: i64) -> i64 {
+        match self.odd && power > 2 && self.dice.chance(1, 2) {
+            true => self.dice.range(power / 2 + 1, power - 1),
+            false => power,
+        }
     }
 
     fn bits(&mut self, dtype: DType) -> u64 {

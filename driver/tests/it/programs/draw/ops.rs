@@ -203,10 +203,11 @@ impl Draw {
                 let mut wide = shape.clone();
                 for axis in 0..rank {
                     if shape[axis] == 1 && wide.iter().product::<i64>() < self.most {
-                        wide[axis] <<= self.dice.below(5);
+                        let size = 1 << self.dice.below(5);
+                        wide[axis] = self.size(size);
                     }
                 }
-                if wide == shape || wide.iter().product::<i64>() > self.most {
+                if wide == shape || Tile::new(dtype, &wide).padded_elements() > self.most {
                     return None;
                 }
                 self.make(ops, Kind::Broadcast, &[id], dtype, &wide);
@@ -222,8 +223,14 @@ impl Draw {
             4 => {
                 let rank = self.dice.range(1, 4) as usize;
                 let mut seen = vec![1; rank];
-                for _ in 0..tile.elements().ilog2() {
-                    seen[self.dice.below(rank)] *= 2;
+                let mut left = tile.elements();
+                while left > 1 {
+                    let prime = (2..=left).find(|p| left % p == 0).unwrap_or(left);
+                    seen[self.dice.below(rank)] *= prime;
+                    left /= prime;
+                }
+                if Tile::new(dtype, &seen).padded_elements() > self.most {
+                    return None;
                 }
                 self.make(ops, Kind::Reshape, &[id], dtype, &seen);
             }
@@ -247,13 +254,19 @@ impl Draw {
                 let mut operands = vec![id];
                 let mut joined = shape.clone();
                 joined[axis] = 1 << bits;
-                if joined.iter().product::<i64>() > self.most {
+                if Tile::new(dtype, &joined).padded_elements() > self.most {
                     return None;
+                }
+                if self.odd && self.dice.chance(1, 2) {
+                    left = self.dice.range(1, left);
+                    joined[axis] = shape[axis] + left;
                 }
                 while left > 0 {
                     let mut part = shape.clone();
                     part[axis] = (1 << self.dice.below(left.ilog2() as usize + 1)).max(left / 8);
-                    if !(part[axis] as u64).is_power_of_two() {
+                    if self.odd && self.dice.chance(1, 2) {
+                        part[axis] = self.dice.range(1, left);
+                    } else if !(part[axis] as u64).is_power_of_two() {
                         part[axis] = 1 << left.ilog2();
                     }
                     left -= part[axis];
@@ -268,6 +281,9 @@ impl Draw {
                 for size in &mut part {
                     if self.dice.chance(1, 2) {
                         *size /= 1 << self.dice.below(size.ilog2() as usize + 1);
+                        if self.odd && self.dice.chance(1, 2) {
+                            *size = self.dice.range(1, *size);
+                        }
                     }
                 }
                 let (at, strides) = self.part_at(&part, &shape);

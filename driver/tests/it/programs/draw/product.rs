@@ -22,9 +22,18 @@ impl Draw {
     /// A whole program.
     pub(super) fn product(&mut self) -> Option<Vec<Op>> {
         let (operand, sum, step) = self.dice.pick(&TYPES);
-        let m = i64::from(self.program.threads) / WARPGROUP_THREADS * ROWS;
-        let n = self.dice.pick(&[8, 16, 32, 64]);
-        let k = step * self.dice.pick(&[1, 2, 4]);
+        let mut m = i64::from(self.program.threads) / WARPGROUP_THREADS * ROWS;
+        let mut n = self.dice.pick(&[8, 16, 32, 64]);
+        let mut k = step * self.dice.pick(&[1, 2, 4]);
+        if self.odd {
+            n = self.dice.pick(&[8, 24, 40, 56]);
+            // What wgmma does not take.
+            if self.dice.chance(1, 2) {
+                k = self.dice.range(1, 2 * step);
+                n = self.dice.range(1, 40);
+                m -= self.dice.pick(&[0, 0, 1, 27]);
+            }
+        }
         let passes = self.dice.pick(&[0, 1, 2, 3, 5]);
         let blocks = self.program.blocks;
         let plain = Index {

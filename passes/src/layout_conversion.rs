@@ -6,7 +6,7 @@
 //! that the algebra makes for the two ([`layout::exchange`]), if that takes fewer.
 use girih_core::layout::{
     self, BankCount, Dim, LayoutError, LinearLayout, MatrixLoad, Movement, cute_swizzle, matrix_load,
-    shared_bank_count, shared_load_count,
+    shared_load_count, shared_store_count,
 };
 use girih_dialects::tile::{distribution::Distribution, layouts::layout_of, ops::value::ConvertLayout};
 use girih_ir::prelude::*;
@@ -52,13 +52,13 @@ pub struct Trip {
 
 impl Trip {
     /// Through memory in that order: coordinates to offset.
-    fn through(
+    pub fn through(
         from: &Distribution,
         to: &Distribution,
         offsets: LinearLayout,
         element_bytes: u64,
     ) -> Result<Trip, LayoutError> {
-        let store = shared_bank_count(&from.linear, &offsets, element_bytes, None)?;
+        let store = shared_store_count(&from.linear, &offsets, element_bytes, None)?;
         let load = shared_load_count(&to.linear, &offsets, element_bytes, None)?;
         let bits: u32 = from.shape.iter().map(|s| s.ilog2()).sum();
         let cost = |c: &BankCount| (c.wavefronts, c.accesses);
@@ -71,6 +71,13 @@ impl Trip {
             bytes: element_bytes << bits,
             within_warps: false,
         })
+    }
+    /// Wavefronts and accesses of the store and the load together.
+    pub fn cost(&self) -> (u64, u64) {
+        (
+            self.store.wavefronts + self.load.wavefronts,
+            self.store.accesses + self.load.accesses,
+        )
     }
     /// Wavefronts more than without any conflict.
     pub fn excess(&self) -> u64 {
@@ -151,7 +158,7 @@ fn is_by_warps(d: &Distribution, offsets: &LinearLayout) -> Result<bool, LayoutE
 }
 
 /// The best way through shared memory; with `within_warps` among those on which each warp has bytes of its own, if there is one.
-fn trip(
+pub fn trip(
     from: &Distribution,
     to: &Distribution,
     element_bytes: u64,
@@ -173,13 +180,7 @@ fn trip(
                 continue;
             }
             let trip = Trip::through(from, to, offsets, element_bytes)?;
-            let cost = |t: &Trip| {
-                (
-                    t.store.wavefronts + t.load.wavefronts,
-                    t.store.accesses + t.load.accesses,
-                )
-            };
-            if best.as_ref().is_none_or(|b| cost(&trip) < cost(b)) {
+            if best.as_ref().is_none_or(|b| trip.cost() < b.cost()) {
                 best = Some(trip);
             }
         }
@@ -196,16 +197,11 @@ fn trip(
         return Ok(Some(best));
     };
     let made = Trip::through(from, to, found.memory.invert()?, element_bytes)?;
-    let wavefronts = |t: &Trip| t.store.wavefronts + t.load.wavefronts;
-    Ok(Some(if wavefronts(&made) < wavefronts(&best) {
-        made
-    } else {
-        best
-    }))
+    Ok(Some(if made.cost().0 < best.cost().0 { made } else { best }))
 }
 
 /// Coordinates to offset, the axes of `order` from fast to slow.
-fn in_order(shape: &[i64], order: &[usize]) -> Result<LinearLayout, LayoutError> {
+pub fn in_order(shape: &[i64], order: &[usize]) -> Result<LinearLayout, LayoutError> {
     let forward = order.iter().try_fold(LinearLayout::unit(), |l, axis| {
         l.product(&LinearLayout::identity(
             Dim::Offset,

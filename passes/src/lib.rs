@@ -4,6 +4,7 @@
 pub mod allocate_scratch;
 pub mod allocate_shared;
 pub mod assign_layouts;
+mod between_warps;
 mod block_uniform;
 pub mod choose_occupancy;
 pub mod convert_spaces;

@@ -182,6 +182,22 @@ pub fn shared_bank_count(
     bank_count(registers, offsets, element_bytes, widest, access_cost)
 }
 
+/// The same for stores of which one of all lanes that hold an element makes each.
+pub fn shared_store_count(
+    registers: &LinearLayout,
+    offsets: &LinearLayout,
+    element_bytes: u64,
+    widest: Option<u64>,
+) -> Result<BankCount, LayoutError> {
+    let copies = registers.free_bits(Dim::Lane);
+    let stores = |addresses: &[Option<u64>], bytes| {
+        let stored = |(lane, address): (usize, &Option<u64>)| address.filter(|_| lane as u64 & copies == 0);
+        let stored: Vec<_> = addresses.iter().enumerate().map(stored).collect();
+        access_cost(&stored, bytes)
+    };
+    bank_count(registers, offsets, element_bytes, widest, stores)
+}
+
 /// The same for loads, whose lanes may come in pairs where they hold copies ([`load_cost`]).
 pub fn shared_load_count(
     registers: &LinearLayout,
@@ -197,7 +213,7 @@ fn bank_count(
     offsets: &LinearLayout,
     element_bytes: u64,
     widest: Option<u64>,
-    cost_of: fn(&[Option<u64>], u64) -> AccessCost,
+    cost_of: impl Fn(&[Option<u64>], u64) -> AccessCost,
 ) -> Result<BankCount, LayoutError> {
     let places = registers.then(offsets)?;
     let run = places.vector(Dim::Register, Dim::Offset) * element_bytes;

@@ -109,7 +109,7 @@ mod warp_product;
 
 pub use banks::{
     AccessCost, BankCount, access_cost, best_swizzle, linear_load_wavefronts, linear_wavefronts, load_cost,
-    shared_bank_count, shared_load_count, wavefronts,
+    shared_bank_count, shared_load_count, shared_store_count, wavefronts,
 };
 pub use construct::{
     Blocked, cute_swizzle, matrix_fragment, matrix_rows, mma_a, mma_accumulator, mma_b, row_major, shared_offsets,

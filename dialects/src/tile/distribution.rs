@@ -507,6 +507,22 @@ impl Distribution {
             linear,
         })
     }
+    /// That of a tile of `shape` with these images of the bits of a register's and a thread's number, the lane's five bits
+    /// first.
+    pub fn of_images(registers: &[Vec<u32>], threads: &[Vec<u32>], shape: &[i64]) -> Option<Distribution> {
+        let bits: Vec<u32> = shape.iter().map(|s| s.checked_ilog2()).collect::<Option<_>>()?;
+        let (lane, warp) = threads.split_at_checked(LANE_BITS)?;
+        Distribution::of_linear(
+            &rebuilt(registers.to_vec(), lane.to_vec(), warp.to_vec(), &bits)?,
+            shape,
+        )
+    }
+    /// Images of the bits of a register's number.
+    pub fn register_images(&self) -> Vec<Vec<u32>> {
+        (0..self.linear.input_bits(Dim::Register))
+            .map(|bit| self.registers[1 << bit].clone())
+            .collect()
+    }
     /// Threads of the block.
     pub fn thread_count(&self) -> u64 {
         1 << self.threads.len()

@@ -11,6 +11,7 @@ mod products;
 mod programs;
 mod reference;
 mod roles;
+mod scratch;
 mod support;
 mod variants;
 mod wgmma;

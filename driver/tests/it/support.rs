@@ -61,11 +61,15 @@ pub fn program(source: &str) -> Program {
 
 /// Runs one kernel on the simulator and gives its arguments as they are afterwards.
 pub fn run_kernel(program: &Program, name: Option<&str>, values: &[HostValue]) -> Vec<HostValue> {
-    let mut device = Simulator::new();
+    run_on(&mut Simulator::new(), program, name, values)
+}
+
+/// The same on a simulator that is there already.
+pub fn run_on(device: &mut Simulator, program: &Program, name: Option<&str>, values: &[HostValue]) -> Vec<HostValue> {
     device.set_instruction_limit(INSTRUCTION_LIMIT);
     let kernel = program.kernel(name).expect("a kernel");
     let fail = |error: girih_runtime::Error| -> ! { panic!("{error}\n{}", program.ptx()) };
-    let mut session = Session::new(&mut device, program, kernel, values).unwrap_or_else(|e| fail(e));
+    let mut session = Session::new(device, program, kernel, values).unwrap_or_else(|e| fail(e));
     session.run().unwrap_or_else(|e| fail(e));
     let mut after = values.to_vec();
     for (i, value) in after.iter_mut().enumerate() {

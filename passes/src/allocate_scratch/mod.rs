@@ -22,20 +22,20 @@
 //! does not run yet: all arrive at the cluster's barrier when the kernel starts, and wait before the first of these ops.
 //! None is needed before the end: a block reads only its own memory, after all have written.
 //!
-//! *Needs* `tile-assign-layouts`. It gives a remark for each change of layout that has bank conflicts left. *Refuses*
+//! *Needs* `tile-assign-layouts`. It gives a remark for each op that has bank conflicts left on its way through scratch. *Refuses*
 //! `tile.cluster_reduce` where only some threads of a cluster may come, and between an arrival at the cluster's barrier and
 //! its wait. *Numbers* stay what they are.
 mod cluster;
 
 use crate::{
-    convert_tile_to_nvvm::{atomic_bytes, scan_bytes, slice_bytes},
-    layout_conversion::{Plan, ends, plan},
+    between_warps::{self, Parts},
+    convert_tile_to_nvvm::{atomic_bytes, slice_bytes},
+    layout_conversion::{Plan, Trip, ends, plan},
     shared_uses::{conflict, line},
 };
 use cluster::{is_barrier, left_arrived, meet_before, start_together};
 use girih_core::layout::{BankCount, LayoutError};
 use girih_dialects::tile::{
-    distribution::Distribution,
     ops::{
         atomic::AtomicRmw,
         cluster::{ClusterArrive, ClusterWait},
@@ -92,44 +92,10 @@ impl Pass for AllocateScratch {
     }
 }
 
-/// Bytes of scratch that a reduction needs: one number of each source for each element of the result and each warp that has
-/// a part of it.
-pub fn reduce_bytes(op: Reduce<'_, '_>) -> u64 {
-    op.sources()
-        .iter()
-        .map(|s| reduce_part_bytes(s.r#type(), op.axis() as usize))
-        .sum()
-}
-
-/// Bytes for one source of a reduction; 0 where no warp needs another's.
-pub fn reduce_part_bytes(source: Type<'_>, axis: usize) -> u64 {
-    let (Some(d), Some(bits)) = (Distribution::of(source), element_bits(source)) else {
-        return 0;
-    };
-    let warps = d.threads[5..]
-        .iter()
-        .filter(|image| image.get(axis).is_some_and(|i| *i != 0))
-        .count();
-    if warps == 0 {
-        return 0;
-    }
-    let elements: u64 = d
-        .shape
-        .iter()
-        .enumerate()
-        .filter(|(a, _)| *a != axis)
-        .map(|(_, s)| *s as u64)
-        .product();
-    ((elements << warps) * bits / 8).next_multiple_of(16)
-}
-
 /// Bytes of scratch that an op needs, with scratch or without: 0 where no data goes between warps.
 pub fn scratch_bytes(op: OperationRef<'_, '_>) -> u64 {
-    if let Some(reduce) = op.cast::<Reduce>() {
-        return reduce_bytes(reduce);
-    }
-    if let Some(scan) = op.cast::<Scan>() {
-        return scan_bytes(scan).iter().sum();
+    if let Some((parts, sources)) = parts_of(op) {
+        return between_warps::scratch_bytes(&parts, &sources).iter().sum();
     }
     if let Some(repack) = op.cast::<Repack>() {
         let elements: u64 = repack.sizes().iter().map(|s| s.unsigned_abs()).product();
@@ -142,6 +108,15 @@ pub fn scratch_bytes(op: OperationRef<'_, '_>) -> u64 {
     }
 }
 
+/// What warps tell each other in a reduction or a scan, and of which tiles; `None` for other ops, and where they need not.
+fn parts_of<'c>(op: OperationRef<'c, 'c>) -> Option<(Parts, Vec<Value<'c, 'c>>)> {
+    if let Some(reduce) = op.cast::<Reduce>() {
+        return Some((between_warps::of_reduce(reduce)?, reduce.sources()));
+    }
+    let scan = op.cast::<Scan>()?;
+    Some((between_warps::of_scan(scan)?, scan.sources()))
+}
+
 /// How a tile changes its layout; `None` where it has none.
 fn way(convert: ConvertLayout<'_, '_>) -> Option<Result<Plan, LayoutError>> {
     let t = convert.source().r#type();
@@ -149,28 +124,45 @@ fn way(convert: ConvertLayout<'_, '_>) -> Option<Result<Plan, LayoutError>> {
     Some(plan(&from, &to, element_bits(t).unwrap_or(8) / 8))
 }
 
-/// Says which bank conflicts a change of layout has, or why there is none.
-fn explain(convert: ConvertLayout<'_, '_>) -> Res {
-    let op = convert.op();
-    match way(convert) {
-        Some(Err(error)) => Diag::op(&op, format!("cannot be done: {error}")).report(),
-        Some(Ok(Plan::Shared(trip))) if trip.excess() > 0 => {
-            let of = |count: &BankCount| count.wavefronts - count.ideal;
-            let (count, verb) = match of(&trip.store) >= of(&trip.load) {
-                true => (trip.store, "written"),
-                false => (trip.load, "read"),
-            };
-            let conflict = conflict(count.degree(), verb, "on the way to another layout", &line(op));
-            let m = format!(
-                "{conflict}; no order in shared memory that was tried removes it; left at {} wavefronts to write and {} to read, \
-                 where {} and {} would do",
-                trip.store.wavefronts, trip.load.wavefronts, trip.store.ideal, trip.load.ideal
-            );
-            drop(Diag::remark(&op, m));
-            Ok(())
-        }
-        _ => Ok(()),
+/// Says which bank conflicts an op has on the way through shared memory, or why there is none.
+fn explain(op: OperationRef<'_, '_>) -> Res {
+    if let Some(trip) = op.cast::<ConvertLayout>().and_then(way) {
+        return match trip {
+            Err(error) => Diag::op(&op, format!("cannot be done: {error}")).report(),
+            Ok(Plan::Shared(trip)) => explain_trip(op, &trip, "on the way to another layout"),
+            Ok(_) => Ok(()),
+        };
     }
+    let Some((parts, sources)) = parts_of(op) else {
+        return Ok(());
+    };
+    for source in sources {
+        let trip = parts.trip(element_bits(source.r#type()).unwrap_or(8) / 8);
+        match trip {
+            Err(error) => return Diag::op(&op, format!("cannot go between warps: {error}")).report(),
+            Ok(trip) => explain_trip(op, &trip, "in parts for other warps")?,
+        }
+    }
+    Ok(())
+}
+
+fn explain_trip(op: OperationRef<'_, '_>, trip: &Trip, how: &str) -> Res {
+    if trip.excess() == 0 {
+        return Ok(());
+    }
+    let of = |count: &BankCount| count.wavefronts - count.ideal;
+    let (count, verb) = match of(&trip.store) >= of(&trip.load) {
+        true => (trip.store, "written"),
+        false => (trip.load, "read"),
+    };
+    let conflict = conflict(count.degree(), verb, how, &line(op));
+    let m = format!(
+        "{conflict}; no order in shared memory that was tried removes it; left at {} wavefronts to write and {} to read, \
+         where {} and {} would do",
+        trip.store.wavefronts, trip.load.wavefronts, trip.store.ideal, trip.load.ideal
+    );
+    drop(Diag::remark(&op, m));
+    Ok(())
 }
 
 fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
@@ -181,7 +173,7 @@ fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
     let (mut parts, mut tiles, mut within) = (vec![], vec![], vec![]);
     for op in kernel.op().nested_ops() {
         if let Some(convert) = op.cast::<ConvertLayout>().filter(|c| c.scratch().is_none()) {
-            errors.merge(explain(convert));
+            errors.merge(explain(convert.op()));
             match way(convert) {
                 Some(Ok(Plan::Shared(trip))) if trip.within_warps => within.push((op, trip.bytes)),
                 _ => tiles.push((op, scratch_bytes(op))),
@@ -197,6 +189,7 @@ fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         } else if op.cast::<Reduce>().is_some_and(|r| r.scratch().is_none())
             || op.cast::<Scan>().is_some_and(|s| s.scratch().is_none())
         {
+            errors.merge(explain(op));
             parts.push((op, scratch_bytes(op)));
         }
     }

@@ -3,12 +3,12 @@
 use super::{
     Matched,
     bulk::mapa,
-    distributed::{Held, element_pointer},
     group,
     kernel::cluster_blocks,
     lower,
     reduce::Combiner,
     refuse,
+    route::{Held, element_pointer},
 };
 use girih_dialects::{
     nvvm::{Cmp, Emit, Statement, V},

@@ -7,7 +7,7 @@
 //! %p = llvm.mlir.addressof @constant_0                                               // after, in the thread
 //! %c = llvm.load %p[%held] : f32
 //! ```
-use super::distributed::{Held, element_pointer};
+use super::route::{Held, element_pointer};
 use girih_dialects::{
     nvvm::{Emit, V},
     tile::{distribution::Distribution, ops::kernel::Kernel, verify::element_bits},

@@ -2,7 +2,7 @@
 use super::{Matched, fragment::zero_of, group, lower, refuse, through_shared::through_shared};
 use crate::layout_conversion::{Plan, ends, plan};
 use girih_dialects::{
-    nvvm::{Cmp, Emit, V},
+    nvvm::{Emit, V},
     tile::{
         distribution::{Distribution, flattened, unflattened},
         layouts::{elements_per_thread, layout_of},
@@ -297,81 +297,6 @@ fn moved<'c>(
     let values = operands.get(0);
     rewriter.replace_multiple(op, &[registers.into_iter().map(|r| values[r]).collect::<Vec<_>>()]);
     Ok(())
-}
-
-/// Where the elements that a thread holds lie in a list of all elements of a tile.
-pub struct Held<'c> {
-    thread: V<'c>,
-    registers: Vec<u32>,
-    disjoint: bool,
-}
-
-impl<'c> Held<'c> {
-    /// In a row-major list.
-    pub fn new(e: &Emit<'c, '_>, d: &Distribution) -> Self {
-        let flat = |at: &[u32]| at.iter().zip(&d.shape).fold(0, |n, (c, size)| n * *size as u32 + c);
-        let threads: Vec<Vec<u32>> = d.threads.iter().map(|image| vec![flat(image)]).collect();
-        Held::of(e, threads, d.registers.iter().map(|at| flat(at)).collect())
-    }
-    /// At the places that bits of the thread's number and registers give, combined by exclusive or.
-    pub fn of(e: &Emit<'c, '_>, threads: Vec<Vec<u32>>, registers: Vec<u32>) -> Self {
-        let all = |list: &mut dyn Iterator<Item = u32>| list.fold(0, |a, b| a | b);
-        let disjoint = all(&mut threads.iter().map(|t| t[0])) & all(&mut registers.iter().copied()) == 0;
-        Held {
-            thread: thread_part(e, e.sreg("tid.x"), &threads, 0),
-            registers,
-            disjoint,
-        }
-    }
-    /// Offset of what a register holds, in elements, i32.
-    pub fn offset(&self, e: &Emit<'c, '_>, register: usize) -> V<'c> {
-        let own = i64::from(self.registers[register]);
-        match self.disjoint {
-            _ if own == 0 => self.thread,
-            true => e.add(self.thread, e.c32(own)),
-            false => e.xor(self.thread, e.c32(own)),
-        }
-    }
-    /// Its address in shared memory, in a list that starts `start` elements after `base`.
-    pub fn pointer(&self, e: &Emit<'c, '_>, base: V<'c>, register: usize, bytes: i64, start: i64) -> V<'c> {
-        if self.disjoint {
-            let own = i64::from(self.registers[register]);
-            return element_pointer(e, base, self.thread, bytes, (own + start) * bytes);
-        }
-        element_pointer(e, base, self.offset(e, register), bytes, start * bytes)
-    }
-}
-
-/// Address of element `index` (i32) of a list at `base + start` bytes.
-pub fn element_pointer<'c>(e: &Emit<'c, '_>, base: V<'c>, index: V<'c>, bytes: i64, start: i64) -> V<'c> {
-    let at = if bytes == 1 {
-        index
-    } else {
-        e.shl(index, i64::from(bytes.trailing_zeros()))
-    };
-    e.byte_offset_by(e.byte_offset(base, at), start)
-}
-
-/// Code of which one of the threads that hold copies of a tile does its part.
-pub fn once<'c>(e: &Emit<'c, '_>, d: &Distribution, code: impl FnOnce(&Emit<'c, '_>)) {
-    match d.copy_bits() as i64 {
-        0 => code(e),
-        copies => {
-            let speaks = e.cmp(Cmp::Eq, e.mask(e.sreg("tid.x"), copies), e.c32(0));
-            e.if_then(speaks, |e| code(&e));
-        }
-    }
-}
-
-/// Registers that one access moves, `run` of them whose offsets follow each other, lowest first. Of registers that hold the
-/// same element one is moved.
-pub fn together(offsets: &[u32], run: usize) -> Vec<Vec<usize>> {
-    let mut order: Vec<usize> = (0..offsets.len()).collect();
-    order.sort_by_key(|r| (offsets[*r], *r));
-    order.dedup_by_key(|r| offsets[*r]);
-    let mut parts: Vec<Vec<usize>> = order.chunks(run).map(<[usize]>::to_vec).collect();
-    parts.sort_by_key(|part| part.iter().min().copied());
-    parts
 }
 
 /// What lane `lane ^ mask` has.

@@ -48,6 +48,7 @@ mod reduce;
 mod refuse;
 mod repack;
 mod roles;
+mod route;
 mod scan;
 mod shared_tile;
 mod slices;
@@ -68,7 +69,7 @@ use girih_ir::{
     rewrite::Matched,
 };
 pub use reduce::reduces;
-pub use scan::{scan_bytes, scans};
+pub use scan::{scans, warp_blocks};
 pub use slices::slice_bytes;
 pub use types::type_converter;
 

@@ -1,13 +1,15 @@
 //! Reductions: within a thread, then between the lanes of a warp, then between warps through scratch.
 use super::{
     Matched,
-    distributed::{Held, element_pointer, shuffle_xor},
+    distributed::shuffle_xor,
     group, lower, refuse,
+    route::{Route, once},
     sync::meet,
 };
-use crate::allocate_scratch::reduce_part_bytes;
+use crate::between_warps::{Parts, scratch_starts};
+use girih_core::layout::LayoutError;
 use girih_dialects::{
-    nvvm::{Cmp, Emit, V},
+    nvvm::{Emit, V},
     tile::{
         distribution::Distribution,
         ops::reduce::{Reduce, Yield},
@@ -123,6 +125,44 @@ pub fn reduces(d: &Distribution, axis: usize) -> Result<(), String> {
     bits_along(d, axis).map(drop)
 }
 
+/// Lets all threads know what each warp has of each element: `own` has a number of each source for each register of who has
+/// the parts. Gives the parts of each element that a thread reads.
+pub(super) fn tell_all<'c>(
+    e: &Emit<'c, '_>,
+    op: OperationRef<'c, '_>,
+    parts: &Parts,
+    sources: &[Value<'c, 'c>],
+    own: &[Vec<V<'c>>],
+    scratch: V<'c>,
+) -> Result<Vec<Vec<Vec<V<'c>>>>, LayoutError> {
+    let starts = scratch_starts(parts, sources);
+    let mut ways = vec![];
+    for (source, start) in sources.iter().zip(starts) {
+        let bytes = element_bits(source.r#type()).unwrap_or(8) / 8;
+        let offsets = parts.trip(bytes)?.offsets;
+        let of = |d| Route::new(e, d, &offsets, bytes).ok_or(LayoutError::Incomplete);
+        let element = source.r#type().element_type().ok_or(LayoutError::Incomplete)?;
+        ways.push((of(&parts.from)?, of(&parts.to)?, start, element));
+    }
+    once(e, &parts.from, |e| {
+        for (i, (out, _, start, _)) in ways.iter().enumerate() {
+            let values: Vec<V> = own.iter().map(|of_all| of_all[i]).collect();
+            out.store(e, &values, scratch, *start);
+        }
+    });
+    meet(e, op);
+    let read: Vec<Vec<V>> = ways
+        .iter()
+        .map(|(_, back, start, t)| back.load(e, *t, scratch, *start))
+        .collect();
+    let of_register = |r: usize| read.iter().map(|of_source| of_source[r]).collect();
+    let registers: Vec<usize> = (0..parts.to.registers.len()).collect();
+    Ok(registers
+        .chunks(parts.count)
+        .map(|of_element| of_element.iter().map(|r| of_register(*r)).collect())
+        .collect())
+}
+
 fn reduce<'c>(op: Reduce<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &ConversionRewriter<'c>) -> Matched {
     let axis = op.axis() as usize;
     let sources = op.sources();
@@ -170,74 +210,19 @@ fn reduce<'c>(op: Reduce<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &Conver
         sums = sums.iter().zip(&other).map(|(a, b)| combiner.apply(&e, a, b)).collect();
     }
     // Between warps.
-    let warp_bits: Vec<usize> = bits.iter().copied().filter(|b| *b >= 5).collect();
-    if !warp_bits.is_empty() {
+    if let Some(parts) = Parts::of_reduction(&d, &result, axis) {
         let scratch = group(op.op(), Reduce::DEF, operands, "scratch");
-        let Some(scratch) = scratch.first() else {
+        let Some(scratch) = scratch.first().copied() else {
             return refuse(
                 op.op(),
                 "needs scratch to go between warps; run tile-allocate-scratch first",
             );
         };
-        let held = Held::new(&e, &result);
-        let count = 1i64 << warp_bits.len();
-        let id = e.sreg("tid.x");
-        // Number of the warp among those that share an element.
-        let part = warp_bits.iter().enumerate().fold(e.c32(0), |n, (i, bit)| {
-            e.or(n, e.shl(e.mask(e.shr(id, *bit as i64), 1), i as i64))
-        });
-        let axis_mask: u64 = bits.iter().filter(|b| **b >= 5).map(|b| 1 << b).sum();
-        let silent = (result.copy_bits() & !axis_mask) as i64;
-        let types: Vec<Type> = sources.iter().filter_map(|s| s.r#type().element_type()).collect();
-        let bytes: Vec<i64> = sources
-            .iter()
-            .map(|s| element_bits(s.r#type()).unwrap_or(8) as i64 / 8)
-            .collect();
-        let mut start = 0;
-        let mut starts = vec![];
-        for s in &sources {
-            starts.push(start);
-            start += reduce_part_bytes(s.r#type(), axis) as i64;
-        }
-        let store = |e: &Emit<'c, '_>| {
-            for (j, sum) in sums.iter().enumerate() {
-                for (i, v) in sum.iter().enumerate() {
-                    let element = held.offset(e, j);
-                    let slot = e.add(e.mul(element, e.c32(count)), part);
-                    let pointer = element_pointer(e, *scratch, slot, bytes[i], starts[i]);
-                    e.store(&[*v], pointer, bytes[i] as u64);
-                }
-            }
+        let read = match tell_all(&e, op.op(), &parts, &sources, &sums, scratch) {
+            Ok(read) => read,
+            Err(error) => return refuse(op.op(), format!("cannot go between warps: {error}")),
         };
-        if silent == 0 {
-            store(&e);
-        } else {
-            let speaks = e.cmp(Cmp::Eq, e.mask(id, silent), e.c32(0));
-            e.if_then(speaks, |e| store(&e));
-        }
-        meet(&e, op.op());
-        sums = (0..sums.len())
-            .map(|j| {
-                let element = held.offset(&e, j);
-                let parts: Vec<Vec<V>> = (0..sources.len())
-                    .map(|i| {
-                        let run = (16 / bytes[i]).min(count);
-                        let first = e.mul(element, e.c32(count));
-                        (0..count)
-                            .step_by(run as usize)
-                            .flat_map(|k| {
-                                let pointer = element_pointer(&e, *scratch, first, bytes[i], starts[i] + k * bytes[i]);
-                                e.load_many(pointer, run as usize, types[i], (run * bytes[i]) as u64)
-                            })
-                            .collect()
-                    })
-                    .collect();
-                let list = (0..count as usize)
-                    .map(|k| parts.iter().map(|p| p[k]).collect())
-                    .collect();
-                combiner.fold(&e, list)
-            })
-            .collect();
+        sums = read.into_iter().map(|parts| combiner.fold(&e, parts)).collect();
     }
     let results: Vec<Vec<V>> = (0..sources.len())
         .map(|i| sums.iter().map(|s| s[i]).collect())

@@ -3,7 +3,7 @@
 //! An element of a box has a number, counted with the last axis fastest, and lies there in the scratch.
 use super::{
     Matched,
-    distributed::{Coordinates, element_pointer},
+    distributed::Coordinates, route::element_pointer,
     global_tile::{both, writes},
     group, lower, refuse,
     sync::meet,

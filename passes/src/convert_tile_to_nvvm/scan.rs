@@ -6,16 +6,16 @@
 //! the warp's number are joined all at once, through scratch.
 use super::{
     Matched,
-    distributed::{element_pointer, shuffle_xor, thread_part},
+    distributed::{shuffle_xor, thread_part},
     group, lower,
-    reduce::Combiner,
+    reduce::{Combiner, tell_all},
     refuse,
-    sync::meet,
 };
+use crate::between_warps::Parts;
 use girih_core::layout::Dim;
 use girih_dialects::{
     nvvm::{Cmp, Emit, V},
-    tile::{distribution::Distribution, ops::scan::Scan, verify::element_bits},
+    tile::{distribution::Distribution, ops::scan::Scan},
 };
 use girih_ir::{
     conversion::{Conversion, ConversionRewriter, Operands},
@@ -109,23 +109,12 @@ fn select<'c>(e: &Emit<'c, '_>, condition: V<'c>, yes: &[V<'c>], no: &[V<'c>]) -
         .collect()
 }
 
-/// Bytes of scratch for each source of a scan: a total for each block that meets others in other warps.
-pub fn scan_bytes(op: Scan<'_, '_>) -> Vec<u64> {
-    let sources_of = op.sources();
-    let Some(d) = sources_of.first().and_then(|s| Distribution::of(s.r#type())) else {
-        return vec![];
-    };
-    let Ok(bits) = sources(&d, op.axis() as usize) else {
-        return vec![];
-    };
-    let Some(low) = bits.iter().position(|s| matches!(s, Source::Thread(b) if *b >= 5)) else {
-        return vec![];
-    };
-    let elements: u64 = d.shape.iter().map(|s| *s as u64).product::<u64>() >> low;
-    sources_of
-        .iter()
-        .map(|s| (elements * element_bits(s.r#type()).unwrap_or(8) / 8).next_multiple_of(16))
-        .collect()
+/// Bits of the coordinate along `axis` below those that warps give, and how many these are; `None` where warps give none.
+pub fn warp_blocks(d: &Distribution, axis: usize) -> Option<(usize, usize)> {
+    let bits = sources(d, axis).ok()?;
+    let is_warp = |s: &Source| matches!(s, Source::Thread(b) if *b >= 5);
+    let low = bits.iter().position(is_warp)?;
+    Some((low, bits[low..].iter().take_while(|s| is_warp(s)).count()))
 }
 
 fn scan<'c>(op: Scan<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &ConversionRewriter<'c>) -> Matched {
@@ -188,12 +177,14 @@ fn scan<'c>(op: Scan<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &Conversion
                 i += 1;
             }
             Source::Thread(_) => {
-                let warp = |s: &Source| matches!(s, Source::Thread(b) if *b >= 5);
-                let end = i + bits[i..].iter().take_while(|s| warp(s)).count();
-                if let Err(refusal) = join_warps(&e, op, operands, &d, &f, &bits, i..end, &mut blocks) {
+                let width = match warp_blocks(&d, axis) {
+                    Some((low, width)) if low == i => width,
+                    _ => return refuse(op.op(), TURNS),
+                };
+                if let Err(refusal) = join_warps(&e, op, operands, &d, &f, (i, width), &mut blocks) {
                     return refuse(op.op(), refusal);
                 }
-                i = end;
+                i += width;
             }
         }
     }
@@ -204,100 +195,43 @@ fn scan<'c>(op: Scan<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &Conversion
     Ok(())
 }
 
-/// Joins the blocks of all warps along the axis: each warp's total is stored, and every thread combines those before its own.
-#[allow(clippy::too_many_arguments)]
+/// Joins the blocks of 2^`low` elements of 2^`width` warps along the axis: each warp's total is told to all, and every thread
+/// combines those before its own.
 fn join_warps<'c>(
     e: &Emit<'c, '_>,
     op: Scan<'c, 'c>,
     operands: &Operands<'c, '_>,
     d: &Distribution,
     f: &Combiner<'c>,
-    bits: &[Source],
-    joined: std::ops::Range<usize>,
+    (low, width): (usize, usize),
     blocks: &mut Blocks<'c>,
-) -> Result<(), &'static str> {
+) -> Result<(), String> {
     let scratch = group(op.op(), Scan::DEF, operands, "scratch");
-    let Some(scratch) = scratch.first() else {
-        return Err("needs scratch to go between warps; run tile-allocate-scratch first");
+    let Some(scratch) = scratch.first().copied() else {
+        return Err("needs scratch to go between warps; run tile-allocate-scratch first".into());
     };
-    let (axis, tiles, low) = (op.axis() as usize, op.sources(), joined.start);
-    let bytes: Vec<i64> = tiles
-        .iter()
-        .map(|s| element_bits(s.r#type()).unwrap_or(8) as i64 / 8)
-        .collect();
-    let mut starts = vec![0];
-    for n in scan_bytes(op) {
-        starts.push(starts.last().copied().unwrap_or(0) + n as i64);
-    }
-    // The place of a block: its coordinates, those along the axis counted in blocks, the warps' part last so that a thread
-    // reads what it combines from one place on.
-    let width = joined.len();
-    let along = |c: u32| (c >> low >> width << width, c >> low & ((1 << width) - 1));
-    let place = |at: &[u32], with_warp: bool| -> u32 {
-        let (rest, warp) = along(at[axis]);
-        let outer = at.iter().enumerate().fold(0, |n, (a, c)| {
-            let (size, c) = if a == axis {
-                (d.shape[a] as u32 >> low >> width, rest >> width)
-            } else {
-                (d.shape[a] as u32, *c)
-            };
-            n * size + c
-        });
-        (outer << width) + if with_warp { warp } else { 0 }
+    let axis = op.axis() as usize;
+    let parts = Parts::of_scan(d, axis, low, width).ok_or("has a layout without blocks along the axis")?;
+    let block = |at: &[u32]| -> Vec<u32> {
+        let along = |(a, c): (usize, &u32)| if a == axis { c >> low } else { *c };
+        at.iter().enumerate().map(along).collect()
     };
-    let id = e.sreg("tid.x");
-    let images = |with_warp: bool| -> Vec<Vec<u32>> { d.threads.iter().map(|i| vec![place(i, with_warp)]).collect() };
-    let (own, first) = (
-        thread_part(e, id, &images(true), 0),
-        thread_part(e, id, &images(false), 0),
-    );
-    // One thread of a block speaks: whose bits below are 0, and who holds no copy.
-    let below = bits[..low]
-        .iter()
-        .fold(0, |m, s| if let Source::Thread(b) = s { m | 1 << b } else { m });
-    let silent = below | d.copy_bits() as i64;
-    let is_first = |r: usize| d.registers[r][axis] & ((1 << low) - 1) == 0;
-    let store = |e: &Emit<'c, '_>| {
-        for r in (0..d.registers.len()).filter(|r| is_first(*r)) {
-            for (t, v) in blocks.total[r].iter().enumerate() {
-                let at = i64::from(place(&d.registers[r], true));
-                e.store(
-                    &[*v],
-                    element_pointer(e, *scratch, own, bytes[t], starts[t] + at * bytes[t]),
-                    bytes[t] as u64,
-                );
-            }
-        }
-    };
-    if silent == 0 {
-        store(e);
-    } else {
-        let speaks = e.cmp(Cmp::Eq, e.mask(id, silent), e.c32(0));
-        e.if_then(speaks, |e| store(&e));
-    }
-    meet(e, op.op());
+    // The registers of a block have the same total.
+    let first = |at: &Vec<u32>| d.registers.iter().position(|r| block(r) == *at);
+    let own: Vec<Vec<V>> = (parts.from.registers.iter())
+        .map(|at| first(at).map(|r| blocks.total[r].clone()))
+        .collect::<Option<_>>()
+        .ok_or("has a block without a register")?;
+    let read = tell_all(e, op.op(), &parts, &op.sources(), &own, scratch)
+        .map_err(|error| format!("cannot go between warps: {error}"))?;
     // Number of the warp along the axis.
-    let warp_images: Vec<Vec<u32>> = d.threads.iter().map(|i| vec![along(i[axis]).1]).collect();
-    let number = thread_part(e, id, &warp_images, 0);
-    let mut known: Vec<(u32, Vec<V>, Vec<V>)> = vec![];
-    for r in 0..d.registers.len() {
-        let at = place(&d.registers[r], false);
-        if !known.iter().any(|(a, ..)| *a == at) {
-            let totals: Vec<Vec<V>> = (0..1i64 << width)
-                .map(|k| {
-                    (0..tiles.len())
-                        .map(|t| {
-                            let start = starts[t] + (i64::from(at) + k) * bytes[t];
-                            let t_type = tiles[t].r#type().element_type().unwrap_or_else(|| e.i32_type());
-                            e.load(
-                                element_pointer(e, *scratch, first, bytes[t], start),
-                                t_type,
-                                bytes[t] as u64,
-                            )
-                        })
-                        .collect()
-                })
-                .collect();
+    let along = |image: &Vec<u32>| vec![image[axis] >> low & ((1 << width) - 1)];
+    let warps: Vec<Vec<u32>> = d.threads.iter().map(along).collect();
+    let number = thread_part(e, e.sreg("tid.x"), &warps, 0);
+    let later = e.cmp(Cmp::Ne, number, e.c32(0));
+    let joined: Vec<(Vec<V>, Vec<V>)> = read
+        .into_iter()
+        .map(|totals| {
             let (mut before, mut sum) = (totals[0].clone(), totals[0].clone());
             for (k, total) in totals.iter().enumerate().skip(1) {
                 // What comes before warp k + 1.
@@ -305,14 +239,20 @@ fn join_warps<'c>(
                 sum = f.apply(e, &sum, total);
                 before = select(e, comes, &sum, &before);
             }
-            known.push((at, before, sum));
-        }
-        let Some((_, before, sum)) = known.iter().find(|(a, ..)| *a == at) else {
-            continue;
+            (before, sum)
+        })
+        .collect();
+    for (r, at) in d.registers.iter().enumerate() {
+        let places = parts.to.registers.iter().step_by(parts.count);
+        let Some((before, sum)) = places
+            .zip(&joined)
+            .find(|(place, _)| **place == block(at))
+            .map(|(_, j)| j)
+        else {
+            return Err("has a register without a block".into());
         };
-        let later = e.cmp(Cmp::Ne, number, e.c32(0));
-        let joined = f.apply(e, before, &blocks.prefix[r]);
-        blocks.prefix[r] = select(e, later, &joined, &blocks.prefix[r]);
+        let after = f.apply(e, before, &blocks.prefix[r]);
+        blocks.prefix[r] = select(e, later, &after, &blocks.prefix[r]);
         blocks.total[r] = sum.clone();
     }
     Ok(())

@@ -10,9 +10,10 @@
 //! only at run time, places past the edge are folded inside, and what is read there is not taken.
 use super::{
     Matched,
-    distributed::{Coordinates, Held, element_pointer, once, together},
+    distributed::Coordinates,
     fragment::zero_of,
     group, lower, refuse,
+    route::{Held, element_pointer, once, together},
     sync::meet,
 };
 use girih_dialects::{

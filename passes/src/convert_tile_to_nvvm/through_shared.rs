@@ -3,7 +3,7 @@
 //!
 //! It is inline PTX with side effects, as `mma.sync` is: LLVM would move it under branches that not all lanes take.
 use super::{
-    distributed::{Held, once, thread_part, together},
+    distributed::thread_part, route::{Held, once, together},
     group, lower, refuse,
     sync::meet,
 };

@@ -23,7 +23,7 @@ tile.kernel @sums(%X: memref<?xf32, #tile.global>, %one: f32, %two: f32) threads
   // CHECK: scf.if
   // CHECK: llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<3>
   // CHECK: nvvm.barrier
-  // CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> f32
+  // CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> vector<2xf32>
   // CHECK: arith.addf
   // CHECK: arith.select
   %c0 = arith.constant 0 : index

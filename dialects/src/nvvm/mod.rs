@@ -250,14 +250,18 @@ impl<'c, 'b> Emit<'c, 'b> {
         match (a.constant_int(), b.constant_int()) {
             (_, Some(0)) => a,
             (Some(0), _) => b,
-            _ => self.folded(a, b, i64::wrapping_add).unwrap_or_else(|| self.binary("arith.addi", a, b)),
+            _ => self
+                .folded(a, b, i64::wrapping_add)
+                .unwrap_or_else(|| self.binary("arith.addi", a, b)),
         }
     }
     /// `a - b`.
     pub fn sub(&self, a: V<'c>, b: V<'c>) -> V<'c> {
         match b.constant_int() {
             Some(0) => a,
-            _ => self.folded(a, b, i64::wrapping_sub).unwrap_or_else(|| self.binary("arith.subi", a, b)),
+            _ => self
+                .folded(a, b, i64::wrapping_sub)
+                .unwrap_or_else(|| self.binary("arith.subi", a, b)),
         }
     }
     /// `a * b`.
@@ -265,7 +269,9 @@ impl<'c, 'b> Emit<'c, 'b> {
         match (a.constant_int(), b.constant_int()) {
             (_, Some(1)) | (Some(0), _) => a,
             (Some(1), _) | (_, Some(0)) => b,
-            _ => self.folded(a, b, i64::wrapping_mul).unwrap_or_else(|| self.binary("arith.muli", a, b)),
+            _ => self
+                .folded(a, b, i64::wrapping_mul)
+                .unwrap_or_else(|| self.binary("arith.muli", a, b)),
         }
     }
     /// `a / b`, unsigned.
@@ -284,7 +290,9 @@ impl<'c, 'b> Emit<'c, 'b> {
             (_, Some(0)) => b,
             (_, Some(n)) if n == all => a,
             (Some(n), _) if n == all => b,
-            _ => self.folded(a, b, |a, b| a & b).unwrap_or_else(|| self.binary("arith.andi", a, b)),
+            _ => self
+                .folded(a, b, |a, b| a & b)
+                .unwrap_or_else(|| self.binary("arith.andi", a, b)),
         }
     }
     /// `a | b`.
@@ -292,7 +300,9 @@ impl<'c, 'b> Emit<'c, 'b> {
         match (a.constant_int(), b.constant_int()) {
             (_, Some(0)) => a,
             (Some(0), _) => b,
-            _ => self.folded(a, b, |a, b| a | b).unwrap_or_else(|| self.binary("arith.ori", a, b)),
+            _ => self
+                .folded(a, b, |a, b| a | b)
+                .unwrap_or_else(|| self.binary("arith.ori", a, b)),
         }
     }
     /// `a ^ b`.
@@ -300,7 +310,9 @@ impl<'c, 'b> Emit<'c, 'b> {
         match (a.constant_int(), b.constant_int()) {
             (_, Some(0)) => a,
             (Some(0), _) => b,
-            _ => self.folded(a, b, |a, b| a ^ b).unwrap_or_else(|| self.binary("arith.xori", a, b)),
+            _ => self
+                .folded(a, b, |a, b| a ^ b)
+                .unwrap_or_else(|| self.binary("arith.xori", a, b)),
         }
     }
     /// `a << n`.
@@ -344,7 +356,10 @@ impl<'c, 'b> Emit<'c, 'b> {
         if from == to {
             return v;
         }
-        if let Some(n) = v.constant_int().filter(|n| !from.is_int(1) && i32::try_from(*n).is_ok() && bits >= 32) {
+        if let Some(n) = v
+            .constant_int()
+            .filter(|n| !from.is_int(1) && i32::try_from(*n).is_ok() && bits >= 32)
+        {
             return self.constant(n, to);
         }
         let name = match from.bit_width() {

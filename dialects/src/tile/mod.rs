@@ -48,8 +48,8 @@ pub mod verify;
 
 use girih_ir::{dialect::Dialect, prelude::*};
 use ops::{
-    atomic, bulk, cluster, cluster_reduce, cp_async, cvt, debug, index, kernel, mbarrier, memory, mma, part, reduce, repack,
-    rows, scan, shape, slice, sync, tensormap_device, tma, tma_apply, tma_copy, tma_modes, value, wgmma,
+    atomic, bulk, cluster, cluster_reduce, cp_async, cvt, debug, index, kernel, mbarrier, memory, mma, part, reduce,
+    repack, rows, scan, shape, slice, sync, tensormap_device, tma, tma_apply, tma_copy, tma_modes, value, wgmma,
 };
 
 /// The dialect, to be registered.

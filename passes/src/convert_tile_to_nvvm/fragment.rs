@@ -109,7 +109,8 @@ impl<'c> Place<'c> {
         let mut rows = BTreeMap::new();
         for (r, _) in &h.offsets {
             let row = || e.offset(self.row, i64::from(*r));
-            rows.entry(*r).or_insert_with(|| self.memory.element(e, &[row(), self.column]));
+            rows.entry(*r)
+                .or_insert_with(|| self.memory.element(e, &[row(), self.column]));
         }
         rows
     }
@@ -140,7 +141,9 @@ impl<'c> Place<'c> {
         let (stride, bytes) = (self.memory.strides[1], self.memory.element_bytes as i64);
         let guarded = |(r, c): &(u32, u32)| {
             let column = i64::from(*c);
-            let known = stride.constant_int().map(|stride| stride.saturating_mul(column * bytes));
+            let known = stride
+                .constant_int()
+                .map(|stride| stride.saturating_mul(column * bytes));
             let (pointer, offset) = match known.filter(|bytes| i32::try_from(*bytes).is_ok()) {
                 Some(offset) => (rows[r], offset),
                 None => (e.byte_offset(rows[r], e.mul(stride, e.c64(column * bytes))), 0),

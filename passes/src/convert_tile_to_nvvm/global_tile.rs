@@ -181,7 +181,10 @@ impl<'c> Place<'c> {
         if let Some(v) = self.pointers.borrow().get(&key) {
             return *v;
         }
-        let bytes = e.mul(self.memory.strides[axis], e.c64(steps * self.memory.element_bytes as i64));
+        let bytes = e.mul(
+            self.memory.strides[axis],
+            e.c64(steps * self.memory.element_bytes as i64),
+        );
         let v = e.byte_offset(pointer, bytes);
         self.pointers.borrow_mut().insert(key, v);
         v
@@ -232,7 +235,9 @@ impl<'c> Place<'c> {
     /// The axis whose test asks for axes too along which all registers have one coordinate.
     fn asked_with(&self) -> Option<usize> {
         let varies = |axis: &usize| self.inside[*axis].is_some() && !self.is_same(*axis);
-        (0..self.inside.len()).find(varies).filter(|_| self.coordinates.is_sum())
+        (0..self.inside.len())
+            .find(varies)
+            .filter(|_| self.coordinates.is_sum())
     }
 
     /// Whether what a register holds is inside along an axis; once for each coordinate.

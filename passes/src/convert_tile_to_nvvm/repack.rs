@@ -3,9 +3,10 @@
 //! An element of a box has a number, counted with the last axis fastest, and lies there in the scratch.
 use super::{
     Matched,
-    distributed::Coordinates, route::element_pointer,
+    distributed::Coordinates,
     global_tile::{both, writes},
     group, lower, refuse,
+    route::element_pointer,
     sync::meet,
 };
 use girih_dialects::{

@@ -3,8 +3,9 @@
 //!
 //! It is inline PTX with side effects, as `mma.sync` is: LLVM would move it under branches that not all lanes take.
 use super::{
-    distributed::thread_part, route::{Held, once, together},
+    distributed::thread_part,
     group, lower, refuse,
+    route::{Held, once, together},
     sync::meet,
 };
 use crate::layout_conversion::Trip;

@@ -207,10 +207,11 @@ tile.kernel @shapes(%X: !m) threads(32) launch {
 // CHECK: %[[WIDE:.*]] = tile.concat %[[Y]], %{{.*}} axis 0 : tensor<8xf32>, tensor<8xf32> -> tensor<16xf32>
 // CHECK: tile.extract_slice %[[WIDE]] at [%{{.*}}] strides [3] : tensor<16xf32> -> tensor<4xf32>
 !v = memref<?xf32, #tile.global>
-tile.kernel @parts(%X: !v, %n: index) threads(32) launch {
+tile.kernel @parts(%X: !v) threads(32) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 } body {
+  %n = tile.block_id x
   %c0 = arith.constant 0 : index
   %x = tile.load %X[%c0] : !v -> tensor<6xf32>
   %y = tile.load %X[%c0] : !v -> tensor<8xf32>

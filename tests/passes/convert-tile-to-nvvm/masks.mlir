@@ -33,7 +33,7 @@ tile.kernel @edge(%A: !dynamic) threads(32) launch {
   tile.grid %c1, %c1, %c1
 } body {
   // CHECK: %[[MASK:.*]] = arith.cmpi ne
-  // CHECK: %[[INSIDE:.*]] = arith.cmpi slt
+  // CHECK: %[[INSIDE:.*]] = arith.cmpi sgt
   // CHECK: %[[BOTH:.*]] = arith.andi %[[MASK]], %[[INSIDE]] : i1
   // CHECK: "@$3 ld.global.b32 $0, [$2];", "=r,0,l,b" %{{.*}}, %[[BOTH]] :
   // CHECK: "@$2 st.global.b32 [$1], $0;", "r,l,b,~{memory}" %{{.*}}, %[[BOTH]] :

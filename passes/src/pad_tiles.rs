@@ -34,8 +34,7 @@
 //!
 //! A kernel whose tiles are of powers of two alone stays as it is, and so does what warpgroups hold, in whatever sizes wgmma has.
 //!
-//! *Needs* to run before `tile-assign-layouts`, and after what makes wgmma of products. *Refuses* constants of several values.
-//! *Numbers* stay what they are.
+//! *Needs* to run before `tile-assign-layouts`, and after what makes wgmma of products. *Numbers* stay what they are.
 use girih_core::layout::Padded;
 use girih_dialects::{
     nvvm::Emit,
@@ -121,16 +120,6 @@ fn pad<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
     if tiles.is_empty() {
         return Ok(());
     }
-    let mut errors = Errors::default();
-    for constant in body.iter().filter(|op| op.full_name() == "arith.constant") {
-        if needs_padding(constant.result0().r#type()) && splat_of(*constant).is_none() {
-            errors.op(
-                constant,
-                "a constant tile holds one value everywhere; load others from memory",
-            );
-        }
-    }
-    errors.result()?;
     let mut padding = Padding {
         sizes: BTreeMap::new(),
         cx,
@@ -142,8 +131,9 @@ fn pad<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         padding.sizes.insert(key(*tile), sizes);
         // SAFETY: every use of the tile is seen to below.
         unsafe { mlirValueSetType(tile.to_raw(), padded.to_raw()) };
-        if let Some((by, value)) = tile.defining_op().and_then(|by| Some((by, splat_of(by)?))) {
-            by.set_attr("value", splat(padded, value));
+        let constant = tile.defining_op().filter(|by| by.full_name() == "arith.constant");
+        if let Some((by, value)) = constant.and_then(|by| Some((by, by.attr("value")?))) {
+            by.set_attr("value", padded_constant(padded, value, &padding.sizes[&key(*tile)]));
         }
     }
     cx.count(0, tiles.len() as u64);
@@ -188,6 +178,34 @@ fn splat_of<'c>(op: OperationRef<'c, 'c>) -> Option<Attribute<'c>> {
     unsafe {
         (mlirAttributeIsADenseElements(value.to_raw()) && mlirDenseElementsAttrIsSplat(value.to_raw()))
             .then(|| Attribute::from_raw(mlirDenseElementsAttrGetSplatValue(value.to_raw())))
+    }
+}
+
+/// A constant tile in a larger one, which has its first value in the padding.
+fn padded_constant<'c>(tile: Type<'c>, value: Attribute<'c>, sizes: &[i64]) -> Attribute<'c> {
+    let shape = tile.shape().unwrap_or_default();
+    let count: i64 = shape.iter().product();
+    // SAFETY: places lie inside the sizes that the constant has, and values are of its element type.
+    unsafe {
+        let at = |place: &mut [u64]| mlirElementsAttrGetValue(value.to_raw(), place.len() as isize, place.as_mut_ptr());
+        let values: Vec<_> = (0..count)
+            .map(|mut n| {
+                let mut place = vec![0; shape.len()];
+                for (axis, size) in shape.iter().enumerate().rev() {
+                    place[axis] = (n % size) as u64;
+                    n /= size;
+                }
+                if place.iter().zip(sizes).any(|(c, size)| *c >= size.unsigned_abs()) {
+                    place.fill(0);
+                }
+                at(&mut place)
+            })
+            .collect();
+        Attribute::from_raw(mlirDenseElementsAttrGet(
+            tile.to_raw(),
+            values.len() as isize,
+            values.as_ptr(),
+        ))
     }
 }
 

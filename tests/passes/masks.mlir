@@ -4,6 +4,10 @@
 // RUN: girih run %s --kernel rows --device sim --check-memory --arg X=randn:f32[50,33] --arg R=iota:i32[16] --arg Y=zeros:f32[50,33] --arg H=zeros:i32[7] | FileCheck %s
 // CHECK: right: Y
 // CHECK: no findings
+// A product in a loop, of operands under a mask and of other sizes: no copies ahead, which would take the whole.
+// RUN: girih run %s --kernel looped --target sm_80 --device sim --arg A=randn:f16[32,96] --arg B=randn:f16[96,32] --arg C=poison:f32[32,32] --arg D=poison:f32[32,32] | FileCheck %s --check-prefix=LOOPED
+// LOOPED: right: C
+// LOOPED: right: D
 //
 // Two blocks store one tile each to the same place, under masks that no element has in common: no race. The same without masks is one.
 // RUN: girih run %s --kernel halves --device sim --check-memory --arg Y=poison:i32[64] --check Y=iota:i32[64] | FileCheck %s
@@ -12,6 +16,7 @@
 
 !matrix = memref<?x?xf32, strided<[?, 1]>, #tile.global>
 !vector = memref<?xi32, #tile.global>
+!halves = memref<?x?xf16, strided<[?, 1]>, #tile.global>
 
 module {
 // The lower triangle of X, and -1 above it; the last 10 rows of Y stay as they are.
@@ -105,6 +110,61 @@ func.func @rows_ref(%X: memref<?x?xf32>, %R: memref<?xi32>, %Y: memref<?x?xf32>,
   %r = memref.load %R[%c5] : memref<?xi32>
   %h = arith.addi %r, %one : i32
   memref.store %h, %H[%c5] : memref<?xi32>
+  return
+}
+
+// C: columns of A from 24 of each 32 on are left out. D: 24 of each 32 are multiplied.
+tile.kernel @looped(%A: !halves, %B: !halves, %C: !matrix, %D: !matrix) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c96 = arith.constant 96 : index
+  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+  %j = tile.iota axis 1 : tensor<32x32xi32>
+  %n = arith.constant dense<24> : tensor<32x32xi32>
+  %m = arith.cmpi slt, %j, %n : tensor<32x32xi32>
+  %c = scf.for %k = %c0 to %c96 step %c32 iter_args(%acc = %zero) -> (tensor<32x32xf32>) {
+    %a = tile.load %A[%c0, %k] mask %m : tensor<32x32xi1> : !halves -> tensor<32x32xf16>
+    %b = tile.load %B[%k, %c0] : !halves -> tensor<32x32xf16>
+    %next = tile.mma %a, %b, %acc : tensor<32x32xf16>, tensor<32x32xf16>, tensor<32x32xf32>
+    scf.yield %next : tensor<32x32xf32>
+  }
+  tile.store %c, %C[%c0, %c0] : tensor<32x32xf32>, !matrix
+  %d = scf.for %k = %c0 to %c96 step %c32 iter_args(%acc = %zero) -> (tensor<32x32xf32>) {
+    %a = tile.load %A[%c0, %k] : !halves -> tensor<32x24xf16>
+    %b = tile.load %B[%k, %c0] : !halves -> tensor<24x32xf16>
+    %next = tile.mma %a, %b, %acc : tensor<32x24xf16>, tensor<24x32xf16>, tensor<32x32xf32>
+    scf.yield %next : tensor<32x32xf32>
+  }
+  tile.store %d, %D[%c0, %c0] : tensor<32x32xf32>, !matrix
+}
+func.func @looped_ref(%A: memref<?x?xf16>, %B: memref<?x?xf16>, %C: memref<?x?xf32> {girih.measure = "product", girih.tol = 1.0e-4 : f64}, %D: memref<?x?xf32> {girih.measure = "product", girih.tol = 1.0e-4 : f64}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c24 = arith.constant 24 : index
+  %c32 = arith.constant 32 : index
+  %c96 = arith.constant 96 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %c32 step %c1 {
+    scf.for %j = %c0 to %c32 step %c1 {
+      %sum = scf.for %k = %c0 to %c96 step %c1 iter_args(%s = %zero) -> (f32) {
+        %a = memref.load %A[%i, %k] : memref<?x?xf16>
+        %b = memref.load %B[%k, %j] : memref<?x?xf16>
+        %x = arith.extf %a : f16 to f32
+        %y = arith.extf %b : f16 to f32
+        %p = arith.mulf %x, %y : f32
+        %rest = arith.remui %k, %c32 : index
+        %counts = arith.cmpi ult, %rest, %c24 : index
+        %q = arith.select %counts, %p, %zero : f32
+        %t = arith.addf %s, %q : f32
+        scf.yield %t : f32
+      }
+      memref.store %sum, %C[%i, %j] : memref<?x?xf32>
+      memref.store %sum, %D[%i, %j] : memref<?x?xf32>
+    }
+  }
   return
 }
 

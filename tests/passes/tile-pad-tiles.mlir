@@ -255,10 +255,11 @@ tile.kernel @others(%n: i32) threads(32) launch {
 
 // -----
 
+// CHECK-LABEL: tile.kernel @constants
+// CHECK: arith.constant dense<{{\[}}[1, 2, 3, 1], [4, 5, 6, 1], [7, 8, 9, 1], [1, 1, 1, 1]]> : tensor<4x4xi32>
 tile.kernel @constants() threads(32) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 } body {
-  // expected-error @+1 {{a constant tile holds one value everywhere; load others from memory}}
-  %x = arith.constant dense<[1, 2, 3]> : tensor<3xi32>
+  %x = arith.constant dense<[[1, 2, 3], [4, 5, 6], [7, 8, 9]]> : tensor<3x3xi32>
 }

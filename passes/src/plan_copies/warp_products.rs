@@ -184,8 +184,16 @@ fn operand<'c>(side: Side, load: Load<'c, 'c>, place: OperationRef<'c, 'c>) -> R
     if load.pad().is_some() {
         return Err("it says pad, but staged operands are padded with zero".to_owned());
     }
+    if load.mask().is_some() {
+        return Err("it is loaded under a mask, but copies go as a whole".to_owned());
+    }
     let (strides, _) = memory.r#type().strides_and_offset().unwrap_or_default();
     let shape = t.shape().unwrap_or_default();
+    if shape.iter().any(|s| !s.unsigned_abs().is_power_of_two()) {
+        return Err(format!(
+            "{t} is padded to powers of two, and is read from shared memory without padding"
+        ));
+    }
     let bytes = element_bits(t).unwrap_or(0) as i64 / 8;
     if ![1, 2, 4, 8].contains(&bytes) {
         return Err(format!("cp.async does not copy elements of {t} in chunks of 16 bytes"));

@@ -17,9 +17,9 @@
 //! ```
 //!
 //! Every warpgroup has 64 rows of the accumulator, and of all tiles that are computed from it or with it element by element,
-//! carried by loops, cut out of it by columns, loaded and stored. Where another op takes such a tile (a reduction, a product of tiles) or gives one (a
-//! broadcast), a `tile.convert_layout` stands between the parts of warpgroups and the tile as a whole, which moves nothing
-//! where `tile-assign-layouts` lets the whole lie as its parts do:
+//! carried by loops, cut out of it by columns, loaded and stored. Where another op takes such a tile (a reduction, a product of
+//! tiles) or gives one (a broadcast), a `tile.convert_layout` stands between the parts of warpgroups and the tile as a whole,
+//! which moves nothing where `tile-assign-layouts` lets the whole lie as its parts do:
 //!
 //! ```mlir
 //! %whole = tile.convert_layout %n : tensor<64x256xf32, #tile.layout<wgmma_d>> -> tensor<128x256xf32>

@@ -26,10 +26,10 @@
 //! A region with `threads(128)` is run by the whole producer, each thread with its number there for the second argument. It
 //! reads the number in each pass (`tile.thread_id fresh`): the many addresses that follow from it are not to be kept.
 //!
-//! The consumers keep their numbers; barriers of the block become barriers of theirs, and whole tiles are theirs. The producer walks the same loops and
-//! branches, as far as they lead to a `tile.produce`, with its own copy of the index arithmetic: bounds, conditions and places
-//! are computed from arguments, sizes and counters, through at most 256 ops. What is loaded, and what a loop carries from
-//! pass to pass, it does not have.
+//! The consumers keep their numbers; barriers of the block become barriers of theirs, and whole tiles are theirs. The producer
+//! walks the same loops and branches, as far as they lead to a `tile.produce`, with its own copy of the index arithmetic:
+//! bounds, conditions and places are computed from arguments, sizes and counters, through at most 256 ops. What is loaded, and
+//! what a loop carries from pass to pass, it does not have.
 //!
 //! Registers go from the producer to the consumers. A thread of the producer has 40 beside up to 256 that consume, else 24;
 //! where its threads copy themselves 88 and 40. The consumers share what is left of what the launch gives all, in steps of 8,

@@ -10,7 +10,8 @@
 //! }
 //! ```
 //!
-//! Needs `tile.target` on the module. Refuses, each with the op as the program has it, the value and what to do, all of them in one run:
+//! Needs `tile.target` on the module. Refuses, each with the op as the program has it, the value and what to do, all of them in
+//! one run:
 //! - tile ops in a module that names no target;
 //! - an op whose instruction the target lacks ([`features`]);
 //! - a tensor map of a format or swizzle that the target lacks;

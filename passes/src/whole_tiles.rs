@@ -1,6 +1,6 @@
-//! Ops on whole tiles belong to all threads of the block, or of a role that says where its threads meet: none stands where only some threads come by, and none takes a number
-//! that differs between threads. None gives a tile that is too large for these threads. What is not known to differ, such as a
-//! loaded number, is taken to be the same in all of them.
+//! Ops on whole tiles belong to all threads of the block, or of a role that says where its threads meet: none stands where only
+//! some threads come by, and none takes a number that differs between threads. None gives a tile that is too large for these
+//! threads. What is not known to differ, such as a loaded number, is taken to be the same in all of them.
 use crate::{
     assign_layouts::is_free,
     shared_uses::{in_role, line},

@@ -21,7 +21,8 @@ pub enum Cmp {
 /// An input of inline PTX.
 #[derive(Clone, Copy)]
 pub struct AsmOperand<'c> {
-    /// LLVM's constraint: `h` for 16 bits, `r` for 32, `l` for 64, `f` for f32, `d` for f64, a number for "the same register as that output".
+    /// LLVM's constraint: `h` for 16 bits, `r` for 32, `l` for 64, `f` for f32, `d` for f64, a number for "the same register as
+    /// that output".
     pub constraint: &'static str,
     /// The value.
     pub value: V<'c>,

@@ -263,7 +263,7 @@ fn every_pair_of_wgmma_is_a_product_of_warpgroups() {
         // Bits are multiplied by mma.sync there, too.
         let name = match a {
             "b1" => format!(".{d}.{a}.{b}.{d}{} ", p.suffix),
-            _ => format!("wgmma.mma_async.sync.aligned.m64n8k"),
+            _ => "wgmma.mma_async.sync.aligned.m64n8k".to_owned(),
         };
         let types = format!(".{d}.{a}.{b}");
         let found = text.lines().any(|line| line.contains(&name) && line.contains(&types));

@@ -22,9 +22,9 @@
 //! does not run yet: all arrive at the cluster's barrier when the kernel starts, and wait before the first of these ops.
 //! None is needed before the end: a block reads only its own memory, after all have written.
 //!
-//! *Needs* `tile-assign-layouts`. It gives a remark for each op that has bank conflicts left on its way through scratch. *Refuses*
-//! `tile.cluster_reduce` where only some threads of a cluster may come, and between an arrival at the cluster's barrier and
-//! its wait. *Numbers* stay what they are.
+//! *Needs* `tile-assign-layouts`. It gives a remark for each op that has bank conflicts left on its way through scratch.
+//! *Refuses* `tile.cluster_reduce` where only some threads of a cluster may come, and between an arrival at the cluster's
+//! barrier and its wait. *Numbers* stay what they are.
 mod cluster;
 
 use crate::{
@@ -182,9 +182,8 @@ fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
             || op.cast::<InsertSlice>().is_some_and(|i| i.scratch().is_none())
             || op.cast::<Concat>().is_some_and(|c| c.scratch().is_none())
             || op.cast::<AtomicRmw>().is_some_and(|a| a.scratch().is_none())
+            || op.cast::<Repack>().is_some_and(|r| r.scratch().is_none())
         {
-            tiles.push((op, scratch_bytes(op)));
-        } else if op.cast::<Repack>().is_some_and(|r| r.scratch().is_none()) {
             tiles.push((op, scratch_bytes(op)));
         } else if op.cast::<Reduce>().is_some_and(|r| r.scratch().is_none())
             || op.cast::<Scan>().is_some_and(|s| s.scratch().is_none())

@@ -133,7 +133,8 @@ pub fn sector_cost(d: &Distribution, strides: &[i64], element_bytes: u64) -> u64
 /// Wavefronts in which a warp moves its part of a tile to or from shared memory; `None` where strides are no powers of two.
 /// `strides` in elements.
 pub fn bank_cost(d: &Distribution, strides: &[i64], element_bytes: u64, swizzle: Swizzle) -> Option<u64> {
-    let mut images: Vec<(Dim, Vec<[(Dim, u64); 1]>)> = vec![];
+    type Image = [(Dim, u64); 1];
+    let mut images: Vec<(Dim, Vec<Image>)> = vec![];
     let mut top = 0;
     for (axis, (size, stride)) in d.shape.iter().zip(strides).enumerate() {
         let stride = u64::try_from(*stride).ok().filter(|s| s.is_power_of_two())?;
@@ -146,10 +147,10 @@ pub fn bank_cost(d: &Distribution, strides: &[i64], element_bytes: u64, swizzle:
             places.iter().map(|p| [(Dim::Offset, *p)]).collect(),
         ));
     }
-    let slices: Vec<(Dim, Vec<&[(Dim, u64)]>)> = images
+    let slices = images
         .iter()
-        .map(|(dim, list)| (*dim, list.iter().map(|image| &image[..]).collect()))
-        .collect();
+        .map(|(dim, list)| (*dim, list.iter().map(|image| &image[..]).collect::<Vec<_>>()));
+    let slices: Vec<_> = slices.collect();
     let bases: Vec<_> = slices.iter().map(|(dim, list)| (*dim, &list[..])).collect();
     let offsets = LinearLayout::from_bases(&[(Dim::Offset, u64::BITS - top.leading_zeros())], &bases).ok()?;
     let count = shared_bank_count(&d.linear, &offsets, element_bytes, None).ok()?;

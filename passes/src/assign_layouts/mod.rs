@@ -18,18 +18,18 @@
 //! Loads come then, the larger before the smaller: a load gets a layout in which warps move whole sectors, in vectors of 16
 //! bytes, and what is computed from it or with it takes its layout over, through elementwise ops, reductions and loops.
 //! What no load reaches takes the layout that a store wants. A load or store that would touch half as many sectors again as
-//! it needs under the layout that reaches it, or take three times the wavefronts in shared memory, keeps its own. Where layouts meet that differ, `tile.convert_layout` stands;
-//! constants, splats and iotas are made anew instead.
+//! it needs under the layout that reaches it, or take three times the wavefronts in shared memory, keeps its own. Where layouts
+//! meet that differ, `tile.convert_layout` stands; constants, splats and iotas are made anew instead.
 //!
 //! With `seed`, half of the tiles get layouts that are drawn at random, and so half of the ops stand between conversions: for
 //! tests, since no layout may change a result.
 //!
 //! In a role that says where its threads meet (`tile.warp_specialize`), tiles are divided among the threads of the role.
 //!
-//! *Needs* `threads` of the kernel to be 32 times a power of two, or of the role. Tensors that have a layout keep it. *Refuses* ops on tiles
-//! for which it has no rule, tiles whose sizes are no powers of two (`tile-pad-tiles` pads them), a negative `seed`, and ops on whole tiles where only some
-//! threads come by or with numbers that differ between threads. It gives a remark for each conversion. *Numbers* stay what
-//! they are.
+//! *Needs* `threads` of the kernel to be 32 times a power of two, or of the role. Tensors that have a layout keep it. *Refuses*
+//! ops on tiles for which it has no rule, tiles whose sizes are no powers of two (`tile-pad-tiles` pads them), a negative
+//! `seed`, and ops on whole tiles where only some threads come by or with numbers that differ between threads. It gives a
+//! remark for each conversion. *Numbers* stay what they are.
 mod anchors;
 mod graph;
 mod products;

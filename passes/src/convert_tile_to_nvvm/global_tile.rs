@@ -1,7 +1,8 @@
 //! Tiles whose layout passes chose, to and from global memory; those in shared memory are handed on (`shared_tile`).
 //!
 //! Each access moves `vector` neighbours of a thread and is predicated on lying inside the memref, and on the mask where there
-//! is one; a vector is inside or outside as a whole, and its mask one, which `tile-vectorize-accesses` has seen to. All loads of a tile are issued before any is used.
+//! is one; a vector is inside or outside as a whole, and its mask one, which `tile-vectorize-accesses` has seen to. All loads
+//! of a tile are issued before any is used.
 use super::{
     access::{How, Words, load, store},
     distributed::Coordinates,

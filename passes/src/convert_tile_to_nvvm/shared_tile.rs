@@ -195,8 +195,8 @@ fn is_linear(threads: &[i64], registers: &[i64]) -> bool {
     let of_registers = registers.iter().fold(0, |all, r| all | r);
     // Registers' numbers are bits: the offset of each is the exclusive or of those of its bits.
     let bits = (0..registers.len()).all(|r| {
-        let parts = (0..usize::BITS).filter(|bit| r >> bit & 1 == 1);
-        let sum = parts.fold(Some(0), |sum: Option<i64>, bit| Some(sum? ^ registers.get(1 << bit)?));
+        let mut parts = (0..usize::BITS).filter(|bit| r >> bit & 1 == 1);
+        let sum = parts.try_fold(0, |sum: i64, bit| Some(sum ^ registers.get(1 << bit)?));
         sum == Some(registers[r])
     });
     apart && bits && taken & of_registers == 0

@@ -17,8 +17,8 @@
 //! `math.log2` with `afn` stays on a tile until it is in registers, where the pass goes over it again.
 //!
 //! It takes scalars, vectors and tiles of 8-bit floats, f16 and bf16 (computed in f32 and rounded again), f32, and f64. It
-//! expands what is in kernels: in `tile.kernel`, `gpu.module` and `gpu.func`; with `functions=true` everything. `arith.remf` is expanded too, and
-//! what later passes do not know: `math.fpowi`, `math.ipowi`, `math.isinf`, `math.isnormal`, `math.clampf`.
+//! expands what is in kernels: in `tile.kernel`, `gpu.module` and `gpu.func`; with `functions=true` everything. `arith.remf` is
+//! expanded too, and what later passes do not know: `math.fpowi`, `math.ipowi`, `math.isinf`, `math.isnormal`, `math.clampf`.
 //! Needs nothing. What it cannot expand it refuses, with what to write instead.
 mod algebra;
 mod emit;

@@ -50,8 +50,11 @@ impl Known {
     }
 }
 
+/// What is known, by layout and shape.
+type ByLayout = BTreeMap<(Key, Vec<i64>), Rc<Known>>;
+
 thread_local! {
-    static KNOWN: RefCell<BTreeMap<(Key, Vec<i64>), Rc<Known>>> = const { RefCell::new(BTreeMap::new()) };
+    static KNOWN: RefCell<ByLayout> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// What is known of `encoding` on a tile of `shape`; `None` for other encodings.

@@ -83,11 +83,12 @@ impl Semantics {
 
 op! {
     /// Combines each element of a tile with the one in memory, each as if alone (`red.global`, `atom.global`). What is outside
-    /// the memref is dropped, and so is what `mask` is false for. With `rows`, element `(i, j)` goes to row `rows[i]`, and `indices` are those of the other axes.
-    /// In what order elements come is not said, so sums of floats differ from run to run in their last bits.
+    /// the memref is dropped, and so is what `mask` is false for. With `rows`, element `(i, j)` goes to row `rows[i]`, and
+    /// `indices` are those of the other axes. In what order elements come is not said, so sums of floats differ from run to run
+    /// in their last bits.
     ///
-    /// A result is what memory held before, zero where nothing was done. It is the same in all threads that hold an element, of which one
-    /// does the operation; where they are in several warps it goes through shared memory (`scratch`, which
+    /// A result is what memory held before, zero where nothing was done. It is the same in all threads that hold an element, of
+    /// which one does the operation; where they are in several warps it goes through shared memory (`scratch`, which
     /// `tile-allocate-scratch` gives it).
     ///
     /// | kind | elements |

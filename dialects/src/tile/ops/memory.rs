@@ -31,7 +31,8 @@ op! {
     ///
     /// With a swizzle, the innermost dimension is exactly as many bytes as the swizzle spans. `offset`, the bytes from the
     /// start of the block's shared memory, is given by `tile-allocate-shared`, or by hand. Where the program orders all uses of
-    /// the buffer itself, as by mbarriers around the slots of a ring, `ordered` says so, and `tile-insert-sync` leaves them alone.
+    /// the buffer itself, as by mbarriers around the slots of a ring, `ordered` says so, and `tile-insert-sync` leaves them
+    /// alone.
     ///
     /// ```mlir
     /// %tile = tile.alloc : memref<128x64xbf16, #tile.shared<swizzle = 128>>
@@ -222,8 +223,9 @@ op! {
 op! {
     /// Stores a tile; its upper left element goes to the indices. Each thread of the layout stores what it holds; of
     /// threads that hold copies, one does. Elements outside a memref in global memory are dropped, and so are those where
-    /// `mask` is false. `mask`, `vector` and `cache` are as in `tile.load`. What the block loads later from the same argument sees it, since `tile-insert-sync` puts a barrier between
-    /// the two where one is needed; other blocks, and other arguments that name the same memory, may see it at any time.
+    /// `mask` is false. `mask`, `vector` and `cache` are as in `tile.load`. What the block loads later from the same argument
+    /// sees it, since `tile-insert-sync` puts a barrier between the two where one is needed; other blocks, and other arguments
+    /// that name the same memory, may see it at any time.
     ///
     /// ```mlir
     /// %m = tile.alloc : memref<64x16xf32, #tile.shared>

@@ -13,8 +13,9 @@ use girih_ir::{
 
 op! {
     /// A box of a tile in a box of another: the elements of the source in the box of `sizes` at `at`, counted with the last
-    /// axis fastest, are those of the result in the box of `extents` at `onto`. What the result has outside of it is some element of
-    /// the box. `tile-pad-tiles` makes it of `tile.reshape`, `tile.extract_slice` and `tile.concat` where padding is in the way.
+    /// axis fastest, are those of the result in the box of `extents` at `onto`. What the result has outside of it is some
+    /// element of the box. `tile-pad-tiles` makes it of `tile.reshape`, `tile.extract_slice` and `tile.concat` where padding is
+    /// in the way.
     ///
     /// The box goes through shared memory (`scratch`, which `tile-allocate-scratch` gives it): stores of the threads that hold
     /// it, a barrier, loads.

@@ -71,9 +71,9 @@ impl Printed {
         if !text.starts_with('#') {
             self.only_with(self.shape.is_some(), "--shape", "an encoding alone")?;
             self.only_with(self.dtype.is_some(), "--type", "an encoding alone")?;
-            return self.ty(read(&context, text, |context, text| Type::parse(context, text))?);
+            return self.ty(read(&context, text, Type::parse)?);
         }
-        let attribute: Attribute<'_> = read(&context, text, |context, text| Attribute::parse(context, text))?;
+        let attribute: Attribute<'_> = read(&context, text, Attribute::parse)?;
         if let Some(space) = Shared::of(attribute) {
             let alone = "the encoding of a tensor; write memref<ROWSxCOLUMNSxTYPE, ...> for banks";
             self.only_with(self.shape.is_some(), "--shape", alone)?;
@@ -101,7 +101,7 @@ impl Printed {
             named => named.name(),
         };
         let whole = format!("tensor<{sizes}{element}, {attribute}>");
-        self.ty(read(&context, &whole, |context, text| Type::parse(context, text))?)
+        self.ty(read(&context, &whole, Type::parse)?)
     }
 
     /// An option that belongs to something else is no option here.

@@ -18,6 +18,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Warp instructions that a launch may execute unless [`Simulator::set_instruction_limit`] says otherwise.
 pub const DEFAULT_INSTRUCTION_LIMIT: u64 = 20_000_000_000;
+/// What the error of a launch that came to its limit holds.
+pub const AT_LIMIT: &str = "warp instructions for a launch is reached";
 /// Largest cluster.
 const MAX_CLUSTER: u32 = 16;
 const MAX_THREADS: u32 = 1024;
@@ -401,6 +403,7 @@ impl Device for Simulator {
             memory: &self.memory,
             objects: &self.objects,
             shape,
+            limit,
             budget: AtomicU64::new(limit),
             left_at_end: AtomicU64::new(limit),
             epoch: AtomicU64::new(0),

@@ -117,6 +117,46 @@ fn a_loop_that_reads_nothing() {
 }
 
 #[test]
+fn counters_that_decide_nothing_do_not_hide_a_loop() {
+    // Of 32 and 64 bits, of floats, of predicates, and one that is stored once the loop has ended.
+    for count in [
+        "add.u32 %r4, %r4, 1",
+        "cvt.u64.u32 %d2, %t; add.u64 %d3, %d3, %d2; mad.wide.u32 %d3, %r4, 3, %d3; add.u32 %r4, %r4, 1",
+        "cvt.rn.f32.u32 %f0, %r4; fma.rn.f32 %f1, %f0, %f0, %f1; add.u32 %r4, %r4, 1",
+        "add.u32 %r4, %r4, 1; setp.lt.u32 %p4, %r4, 77; selp.b32 %r5, %r4, %r5, %p4; @%p4 add.u32 %r6, %r6, 1",
+    ] {
+        let body = format!(
+            ".reg .f32 %f<4>; mov.u32 %r4, 0; mov.u64 %d3, 0; mov.f32 %f1, 0f00000000; mov.u32 %r5, 0; mov.u32 %r6, 0;\n\
+             W: ld.volatile.global.u32 %r3, [%in+16]; {count}; setp.ne.u32 %p3, %r3, 1; @%p3 bra W; st.global.u32 [%in], %r4;"
+        );
+        let parts = ["32 threads (warp 0) spin forever at line 10, waiting for the 4 bytes at global address"];
+        livelock(&body, 1, 32, &parts);
+    }
+}
+
+#[test]
+fn counters_that_decide_end_their_loops() {
+    // By the count itself, by what is made of it, by the address that is read.
+    for give_up in [
+        "setp.eq.u32 %p4, %r4, 900000; @%p4 bra E",
+        "shr.u32 %r5, %r4, 19; add.u32 %r6, %r5, 7; setp.eq.u32 %p4, %r6, 8; @%p4 bra E",
+        "shr.u32 %r5, %r4, 19; cvt.u64.u32 %d2, %r5; shl.b64 %d2, %d2, 2; add.u64 %d2, %d2, %in; ld.global.u32 %r6, [%d2+32]; \
+         setp.eq.u32 %p4, %r6, 9; @%p4 bra E",
+    ] {
+        let body = format!(
+            "st.global.u32 [%in+36], 9; mov.u32 %r4, 0;\n\
+             W: ld.volatile.global.u32 %r3, [%in+16]; add.u32 %r4, %r4, 1; {give_up}; setp.ne.u32 %p3, %r3, 1; @%p3 bra W;\n\
+             E: st.global.u32 [%in], 6;"
+        );
+        for checks in [false, true] {
+            let (error, _, word) = run_with(checks, &body, 1, 32);
+            assert!(error.is_none(), "{give_up}, checks {checks}: {error:?}");
+            assert_eq!(word, 6);
+        }
+    }
+}
+
+#[test]
 fn a_barrier_of_all_blocks_with_more_than_fit() {
     // Each block arrives and waits for all, but 132 times 2 blocks of 1024 threads are resident together.
     let body = "bar.sync 0; @!%p1 bra E; red.global.add.u32 [%in], 1;\n\

@@ -472,7 +472,11 @@ fn faults_have_the_driver_s_names_and_a_line() {
             "CUDA_ERROR_INVALID_PC",
             "no function",
         ),
-        ("L: bra L;", "CUDA_ERROR_LAUNCH_TIMEOUT", "instruction limit"),
+        (
+            "L: bra L;",
+            "CUDA_ERROR_LAUNCH_TIMEOUT",
+            "the limit of 5000000 warp instructions",
+        ),
         (
             "setp.lt.u32 %p1, %t, 16; @%p1 bra E; bar.warp.sync -1; ret;\nE: shfl.sync.idx.b32 %r1, %t, 0, 31, -1; ret;",
             "CUDA_ERROR_LAUNCH_TIMEOUT",

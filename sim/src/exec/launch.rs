@@ -8,6 +8,7 @@ use super::stuck::stuck;
 use super::warp::{Identity, Warp};
 use super::warpgroup::Rendezvous;
 use super::{Block, Cluster, ClusterBarrier, Context, Grid, Mbarriers};
+use crate::device::AT_LIMIT;
 use crate::isa::{LANES, Program};
 use crate::mbarrier::Barrier;
 use crate::memory::{Bytes, Fault};
@@ -330,6 +331,7 @@ fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError
     let (mut total, mut fruitless) = (0, 0);
     cluster.watch(grid);
     loop {
+        cluster.watch_the_end(grid);
         let effects = cluster.effects;
         let (mut progress, mut alive, mut timed, mut quiet) = (0, false, false, true);
         cluster.looks = false;
@@ -366,8 +368,11 @@ fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError
         total += progress;
         if !grid.spend(progress.max(1)) {
             cluster.report(grid);
-            let what = "the instruction limit of the launch is reached; raise it, or look for a loop without an end";
-            return Err(stuck(grid, cluster, what, progress > 0));
+            let what = format!(
+                "the limit of {} {AT_LIMIT}; raise it, or look for a loop without an end",
+                grid.limit
+            );
+            return Err(stuck(grid, cluster, &what, progress > 0));
         }
         let settled = cluster.settle_round(grid, progress == 0, !alive);
         cluster.report(grid);

@@ -12,6 +12,7 @@ mod coalesced;
 mod collective;
 mod footprint;
 mod held;
+mod idle;
 mod issue;
 mod launch;
 mod mbarrier;
@@ -58,7 +59,9 @@ pub struct Grid<'a> {
     pub objects: &'a Objects,
     /// Dimensions of the launch.
     pub shape: LaunchShape,
-    /// Warp instructions that may still be executed.
+    /// Warp instructions that may be executed.
+    pub limit: u64,
+    /// Those that still may.
     pub budget: AtomicU64,
     /// What was left of the budget when a cluster last ended.
     pub left_at_end: AtomicU64,

@@ -1,16 +1,19 @@
 //! Threads that go through the same states again and again while nobody is left to write what they read.
 //!
 //! Looked for only after [`PATIENCE`] instructions without the end of a block. From then on stores and atomics are asked
-//! whether they change anything, and a cluster in which nothing changes has its state hashed after each round: registers,
-//! program counters and local memory of all threads. Without a change of shared or global memory, of a barrier or of a copy,
-//! the next state follows from the last, so a state that comes again comes for ever. It must come a second time, after waits
-//! that can give up have done so; what the threads read in between is what they wait for.
+//! whether they change anything, and a cluster in which nothing changes has its state hashed after each round: program
+//! counters, local memory and registers of all threads, but for registers that decide nothing (`idle`). Without a change of
+//! shared or global memory, of a barrier or of a copy, the next state follows from the last, so a state that comes again comes
+//! for ever. It must come a second time, after waits that can give up have done so; what the threads read in between is what
+//! they wait for.
 //!
 //! A cluster that repeats itself is stuck only if no other changes memory. Each change of a watched cluster moves the grid's
 //! epoch on, and so does the end of any cluster, whose last changes are told to nobody else. The launch ends when all clusters
 //! that have begun were found to repeat themselves in one epoch and no other can begin.
 //!
-//! Not found are loops that count, and threads that take and give back a lock for ever: they change something.
+//! Not found are loops whose count decides something or goes to memory, and threads that take and give back a lock for ever:
+//! they change something.
+use super::idle::{Executed, Idle};
 use super::memory::resolve;
 use super::registers::lane;
 use super::shared::ClusterShared;
@@ -25,6 +28,8 @@ use std::sync::atomic::Ordering;
 /// Instructions of a launch without the end of a block before anything is looked for, and with checks on, which are slower.
 const PATIENCE: u64 = 1 << 24;
 const CHECKED_PATIENCE: u64 = 1 << 19;
+/// Instructions before the end of the launch's limit from which on reads are remembered.
+const CLOSING: u64 = 1 << 14;
 /// Rounds without a change before states are compared.
 const QUIET_ROUNDS: u64 = 64;
 
@@ -73,6 +78,11 @@ pub(super) struct Spin {
     since: u64,
     span: u64,
     stage: Stage,
+    /// Instructions since the last change, and the registers that decide nothing of them.
+    executed: Executed,
+    idle: Idle,
+    /// Whether the launch has few instructions left, so that reads are remembered for what is said of its end.
+    closing: bool,
     /// By block and warp, what lanes read.
     looks: BTreeMap<(usize, usize), BTreeMap<Look, u32>>,
 }
@@ -80,7 +90,7 @@ pub(super) struct Spin {
 impl Spin {
     /// Whether what loads read is to be remembered.
     pub fn traces(&self) -> bool {
-        self.stage == Stage::Tracing
+        self.closing || self.stage == Stage::Tracing
     }
 
     /// Whether the cluster was found to repeat itself.
@@ -103,6 +113,16 @@ impl Spin {
         *self.looks.entry(warp).or_default().entry(look).or_default() |= 1 << lane;
     }
 
+    /// Whether so little has changed lately that instructions are to be noted: long before states are compared.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet >= QUIET_ROUNDS / 2
+    }
+
+    /// Takes note of an instruction that is executed.
+    pub fn executes(&mut self, function: u32, at: u32) {
+        self.executed.note(function, at);
+    }
+
     /// What a lane reads in its loop, in order of the lines.
     pub fn looks(&self, block: usize, warp: usize, lane: usize) -> impl Iterator<Item = Look> + '_ {
         let of_warp = self.looks.get(&(block, warp)).into_iter().flatten();
@@ -115,7 +135,14 @@ impl Spin {
         self.epoch = epoch;
         (self.quiet, self.since, self.span) = (0, 0, 0);
         self.stage = Stage::Searching;
-        self.looks.clear();
+        self.forget_looks();
+        self.executed.clear();
+    }
+
+    fn forget_looks(&mut self) {
+        if !self.closing {
+            self.looks.clear();
+        }
     }
 }
 
@@ -147,6 +174,13 @@ impl Cluster {
             let mut spin = Box::<Spin>::default();
             spin.restart(epoch);
             self.spin = Some(spin);
+        }
+    }
+
+    /// Has what is read remembered once the launch comes to its limit.
+    pub(super) fn watch_the_end(&mut self, grid: &Grid<'_>) {
+        if grid.budget.load(Ordering::Relaxed) < CLOSING {
+            self.spin.get_or_insert_default().closing = true;
         }
     }
 
@@ -184,6 +218,13 @@ impl Cluster {
         if !self.pending.is_empty() {
             return false;
         }
+        // States are compared that leave out the same.
+        if spin.executed.has_grown() {
+            spin.idle = Idle::new(grid.program, &spin.executed);
+            (spin.since, spin.span) = (0, 0);
+            spin.stage = Stage::Searching;
+            spin.forget_looks();
+        }
         let state = self.state();
         let Some(spin) = &mut self.spin else { return false };
         spin.since += 1;
@@ -200,7 +241,7 @@ impl Cluster {
                 spin.span = (2 * spin.span).max(1);
                 spin.since = 0;
                 spin.stage = Stage::Searching;
-                spin.looks.clear();
+                spin.forget_looks();
             }
             (false, _) => {}
         }
@@ -210,8 +251,10 @@ impl Cluster {
     /// All that decides what the cluster does next, apart from what is counted as a change.
     fn state(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
+        let nothing = Idle::default();
+        let idle = self.spin.as_ref().map_or(&nothing, |spin| &spin.idle);
         for warp in self.blocks.iter().flat_map(|block| &block.warps) {
-            warp.hash_state(&mut hasher);
+            warp.hash_state(idle, &mut hasher);
         }
         hasher.finish()
     }
@@ -266,7 +309,7 @@ impl Warp {
     }
 
     /// What decides what the warp does next. Counters that only grow are left out; of the turns of lanes their order stays.
-    fn hash_state(&self, hasher: &mut DefaultHasher) {
+    fn hash_state(&self, idle: &Idle, hasher: &mut DefaultHasher) {
         let masks = [self.alive, self.waiting, self.at_barrier, self.at_cluster];
         masks.hash(hasher);
         self.wgmma_groups.hash(hasher);
@@ -280,7 +323,9 @@ impl Warp {
         let dead = |id: usize| self.free.contains(&(id as u32));
         for (id, frame) in self.frames.iter().enumerate().filter(|(id, _)| !dead(*id)) {
             (id, frame.function, frame.live, frame.local_base).hash(hasher);
-            (frame.parent, frame.return_pc, &frame.regs).hash(hasher);
+            (frame.parent, frame.return_pc).hash(hasher);
+            idle.rest(frame.function, &frame.regs)
+                .for_each(|words| words.hash(hasher));
         }
     }
 }

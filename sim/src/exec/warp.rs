@@ -362,7 +362,8 @@ impl Warp {
             };
             let before = self.executed;
             let limit = patience.min(quantum - (before - start));
-            let turn = if cx.cluster.profile.is_some() || self.watch.is_some() {
+            let is_quiet = cx.cluster.spin.as_ref().is_some_and(|spin| spin.is_quiet());
+            let turn = if cx.cluster.profile.is_some() || self.watch.is_some() || is_quiet {
                 self.run_group::<true>(cx, code, meet, limit)?
             } else {
                 self.run_group::<false>(cx, code, meet, limit)?
@@ -386,7 +387,8 @@ impl Warp {
     }
 
     /// Runs the chosen group until it splits, waits, has done `limit` instructions or reaches instruction `meet`. True
-    /// when other warps should have their turn. `OBSERVED`: what the instructions cost is counted, and registers are watched.
+    /// when other warps should have their turn. `OBSERVED`: what the instructions cost is counted, registers are watched,
+    /// and so are loops.
     fn run_group<const OBSERVED: bool>(
         &mut self,
         cx: &mut Context<'_, '_>,
@@ -413,6 +415,9 @@ impl Warp {
             };
             let mut next = self.at + 1;
             if OBSERVED {
+                if let Some(spin) = &mut cx.cluster.spin {
+                    spin.executes(self.frame().function, self.at);
+                }
                 self.observe(cx, &inst.op, active);
                 if active != 0 {
                     self.check_registers(cx, inst);

@@ -344,12 +344,7 @@ impl<'a> View<'a> {
             }
             Reason::Registers { rank, wanted } => self.tell_registers(rank, wanted),
             Reason::Spins => self.tell_spin(threads),
-            Reason::Runs => Told {
-                text: String::new(),
-                remedies: Vec::new(),
-                doubt: 2,
-                mistake: None,
-            },
+            Reason::Runs => self.tell_running(threads),
         }
     }
 

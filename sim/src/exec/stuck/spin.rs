@@ -1,4 +1,4 @@
-//! What is said of threads that spin: what they read, and that nobody is left to change it.
+//! What is said of threads that spin, or run until the limit: what they read, and that nobody is left to change it.
 use super::{Threads, Told, View};
 use crate::exec::lanes;
 use crate::exec::spin::Look;
@@ -11,6 +11,40 @@ const MOST_WORDS: usize = 4;
 impl View<'_> {
     /// A group that repeats itself.
     pub(super) fn tell_spin(&self, threads: &Threads) -> Told {
+        let (text, remedy) = match self.words(threads) {
+            None => (
+                ", in a loop that reads no memory and changes nothing".to_owned(),
+                "give the loop an end: its condition never changes",
+            ),
+            Some(words) => (
+                format!(", waiting for {words} to change; nobody is left to write there"),
+                "let a thread that neither waits nor has exited write what is waited for; one that waits at a barrier, or in a \
+                 block that begins later, comes too late",
+            ),
+        };
+        Told {
+            text,
+            remedies: vec![remedy.to_owned()],
+            doubt: 0,
+            mistake: None,
+        }
+    }
+
+    /// A group that runs when the launch has no instructions left.
+    pub(super) fn tell_running(&self, threads: &Threads) -> Told {
+        let read = self
+            .words(threads)
+            .map(|words| format!("; read last: {}", words.trim_end_matches(',')));
+        Told {
+            text: read.unwrap_or_default(),
+            remedies: Vec::new(),
+            doubt: 2,
+            mistake: None,
+        }
+    }
+
+    /// The words that threads were seen to read, the first of them by their values.
+    fn words(&self, threads: &Threads) -> Option<String> {
         let spin = self.cluster.spin.as_ref();
         let of = |(rank, warp): (usize, usize), l: usize| spin.into_iter().flat_map(move |s| s.looks(rank, warp, l));
         let all = threads
@@ -23,26 +57,7 @@ impl View<'_> {
             0 => String::new(),
             more => format!(", or one of {more} words more"),
         };
-        let (text, remedy) = match shown.is_empty() {
-            true => (
-                ", in a loop that reads no memory and changes nothing".to_owned(),
-                "give the loop an end: its condition never changes",
-            ),
-            false => (
-                format!(
-                    ", waiting for {}{more} to change; nobody is left to write there",
-                    shown.join(", or ")
-                ),
-                "let a thread that neither waits nor has exited write what is waited for; one that waits at a barrier, or in a \
-                 block that begins later, comes too late",
-            ),
-        };
-        Told {
-            text,
-            remedies: vec![remedy.to_owned()],
-            doubt: 0,
-            mistake: None,
-        }
+        (!shown.is_empty()).then(|| format!("{}{more}", shown.join(", or ")))
     }
 
     /// A word in memory with its value: `the 4 bytes at global address 0x7f0000000000 (0 bytes into its allocation), value 0x1,`.

@@ -63,6 +63,8 @@ pub struct Options {
     pub check_memory: bool,
     /// What of a simulated launch's cost is counted.
     pub profile: profile::Options,
+    /// Warp instructions after which the simulator gives a launch up; its own limit otherwise.
+    pub instruction_limit: Option<u64>,
     /// Whether a long simulation shows on standard error, a terminal, how far it has come.
     pub shows_progress: bool,
 }
@@ -96,11 +98,15 @@ impl Ran {
 /// Runs a kernel once and checks it.
 pub fn run(input: Input<'_>, options: &Options) -> Result<Ran> {
     // A GPU that is asked for must exist before anything is compiled for it.
-    let for_simulator = match (options.check_memory, options.profile.any()) {
-        (true, _) => Some("--check-memory"),
-        (false, true) => Some("--report"),
-        (false, false) => None,
-    };
+    let for_simulator = [
+        (options.check_memory, "--check-memory"),
+        (options.profile.any(), "--report"),
+        (options.instruction_limit.is_some(), "--instruction-limit"),
+    ];
+    let for_simulator = for_simulator
+        .into_iter()
+        .find(|(given, _)| *given)
+        .map(|(_, option)| option);
     let mut chosen = device::open(options.device, for_simulator)?;
     let context = registry::context();
     let mut ran = Messages {
@@ -224,6 +230,9 @@ fn launch(
     if let Opened::Simulator(simulator) = device {
         simulator.set_checks(options.check_memory);
         simulator.set_profile(options.profile);
+        if let Some(limit) = options.instruction_limit {
+            simulator.set_instruction_limit(limit);
+        }
         simulator.hide_output();
         display = options.shows_progress.then(|| Display::start(simulator.progress()));
     }
@@ -277,6 +286,15 @@ fn launch(
             let mut failure = Failure::from(error).in_ptx(ran.ptx_file.as_deref());
             if let (Some(place), [message]) = (grid, &mut failure.messages[..]) {
                 message.place = Some(place.clone());
+            }
+            let at_limit = |message: &&mut Message| message.text.contains(girih_sim::device::AT_LIMIT);
+            if let Some(message) = failure.messages.iter_mut().find(at_limit) {
+                message.notes.push(Message {
+                    severity: girih_ir::Severity::Note,
+                    place: None,
+                    text: "--instruction-limit N allows more".to_owned(),
+                    notes: vec![],
+                });
             }
             Err(failure)
         }

@@ -99,6 +99,7 @@ fn result(example: &Run, variant: &Variant, checks: bool) -> Result<Vec<Vec<u8>>
         reference: Choice::Default,
         check_memory: checks,
         profile: Default::default(),
+        instruction_limit: None,
         shows_progress: false,
     };
     let ran = run(Input::Mlir(&source, &example.file), &options);

@@ -70,6 +70,9 @@ pub struct Args {
     /// Say what the launch costs: bank conflicts of shared memory, or instructions, traffic and occupancy; on the simulator.
     #[arg(long = "report", value_name = "WHAT", value_enum, conflicts_with = "time")]
     reports: Vec<Report>,
+    /// Warp instructions after which the simulator gives the launch up and says where it is; 20000000000 otherwise.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    instruction_limit: Option<u64>,
     /// Compare with no function.
     #[arg(long)]
     no_reference: bool,
@@ -119,6 +122,7 @@ impl Args {
                 banks: self.reports.contains(&Report::Banks),
                 resources: self.reports.contains(&Report::Resources),
             },
+            instruction_limit: self.instruction_limit,
             shows_progress: stderr().is_terminal(),
             reference: match (&self.reference, self.no_reference) {
                 (Some(name), _) => function(name),

@@ -207,9 +207,9 @@ fn what_a_launcher_cannot_do_is_located() {
         )),
         [
             "t.mlir:1:1: error: 'tile.entry' op argument 'A' is memref<4xf8E5M2FNUZ, #tile.global>, but a kernel takes \
-             memrefs in #tile.global, tensor maps, and numbers: i8 to i64, f16, bf16, f32, f64",
+             memrefs in #tile.global, tensor maps, and numbers: i8 to i64, f16, bf16, f32, f64, in memrefs also i1, f8E4M3FN and f8E5M2",
             "t.mlir:1:1: error: 'tile.entry' op argument 'i' is index, but a kernel takes memrefs in #tile.global, tensor \
-             maps, and numbers: i8 to i64, f16, bf16, f32, f64; take an i64 and convert it with arith.index_cast",
+             maps, and numbers: i8 to i64, f16, bf16, f32, f64, in memrefs also i1, f8E4M3FN and f8E5M2; take an i64 and convert it with arith.index_cast",
         ]
     );
     assert_eq!(

@@ -136,7 +136,8 @@ pub(super) type At<'c> = (V<'c>, i64);
 pub(super) fn place_of(operand: usize, offset: i64) -> String {
     match offset {
         0 => format!("[${operand}]"),
-        _ => format!("[${operand}{offset:+}]"),
+        // PTX writes a negative offset after a plus.
+        _ => format!("[${operand}+{offset}]"),
     }
 }
 

@@ -471,16 +471,19 @@ fn moved(source: &[u64], from_shape: &[i64], shape: &[i64], from: impl Fn(&[i64]
 }
 
 /// The same bits as numbers of another width, the first of those in one in its lowest bits.
-fn bitcast(source: &[u64], dtype: DType, shape: &[i64], to: &Tile, axis: usize) -> Vec<u64> {
+fn bitcast(source: &[u64], dtype: DType, shape: &[i64], to: &Tile, axis: usize) -> Result<Vec<u64>> {
     let (a, b) = (i64::from(number::width(dtype)), i64::from(number::width(to.dtype)));
     let bit = |n: i64, bit: i64| {
         let mut at = coordinates(n, &to.shape);
         let place_of = at[axis] * b + bit;
         at[axis] = place_of / a;
-        source[place(&at, shape)] >> (place_of % a) & 1
+        match at.len() == shape.len() && at.iter().zip(shape).all(|(c, s)| c < s) {
+            true => Ok(source[place(&at, shape)] >> (place_of % a) & 1),
+            false => invalid("an element that is not there"),
+        }
     };
     (0..to.elements())
-        .map(|n| (0..b).map(|i| bit(n, i) << i).sum())
+        .map(|n| (0..b).map(|i| Ok(bit(n, i)? << i)).sum())
         .collect()
 }
 
@@ -520,7 +523,7 @@ fn pure(p: &Program, op: &Op, operands: &[Elements]) -> Result<Vec<Vec<u64>>> {
                 .collect()
         })?,
         Kind::Reshape => source.to_vec(),
-        Kind::Bitcast(axis) => bitcast(source, dtype, shape, to, *axis),
+        Kind::Bitcast(axis) => bitcast(source, dtype, shape, to, *axis)?,
         Kind::Transpose(order) => moved(source, shape, &to.shape, |at| {
             let mut from = vec![0; at.len()];
             order.iter().zip(at).for_each(|(axis, c)| from[*axis] = *c);

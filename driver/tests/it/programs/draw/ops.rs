@@ -240,8 +240,9 @@ impl Draw {
                     .pick(&[DType::I1, DType::I8, DType::I16, DType::I32, DType::I64]);
                 let (axis, a, b) = (self.dice.below(rank), i64::from(width(dtype)), i64::from(width(to)));
                 let mut other = shape;
-                other[axis] = other[axis] * a / b;
-                if a == b || other[axis] == 0 || other.iter().product::<i64>() > self.most {
+                let bits = other[axis] * a;
+                other[axis] = bits / b;
+                if a == b || bits % b != 0 || other[axis] == 0 || other.iter().product::<i64>() > self.most {
                     return None;
                 }
                 self.make(ops, Kind::Bitcast(axis), &[id], to, &other);

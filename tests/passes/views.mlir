@@ -1,5 +1,6 @@
 // Views of arguments are what tiles and single elements are loaded from and stored to: another start, other strides, other
 // sizes, which clip.
+// RUN: girih compile %s --emit cubin -o %t.cubin
 // RUN: girih run %s --kernel window --device sim --check-memory --arg X=iota:f32[16,40] --arg i=i64:3 --arg Y=poison:f32[8,32] 2>/dev/null | FileCheck %s --check-prefix=WINDOW
 // WINDOW: right: Y: all 256 elements are exact
 // RUN: girih run %s --kernel backwards --device sim --check-memory --arg X=iota:i32[64] --arg Y=poison:i32[64] --arg Z=poison:i32[16] 2>/dev/null | FileCheck %s --check-prefix=BACK

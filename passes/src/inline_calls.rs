@@ -17,7 +17,7 @@
 //! regions, which the host evaluates, call nothing.
 //!
 //! *Refuses* calls of what has no body, of functions of several blocks, of functions that come back to themselves, and of
-//! functions by value; and kernels that would become larger than [`LARGEST`] ops. *Numbers* stay what they are.
+//! functions by value; and kernels that would become larger than `LARGEST` ops. *Numbers* stay what they are.
 use girih_dialects::tile::ops::kernel::Kernel;
 use girih_ir::{
     ext::BlockExt,

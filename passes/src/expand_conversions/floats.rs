@@ -9,8 +9,8 @@
 //! | 8-bit floats | `cvt.rn.satfinite`, two at a time | the rest |
 //!
 //! What an instruction lacks is made of the nearest number: where that lies on the wrong side of the exact one, its neighbour
-//! is taken, whose bits are one more or one less ([`step`]). An f64 goes to a shorter format by way of an f32 that is odd where
-//! anything was cut off, which rounds as the f64 would ([`to_odd`]).
+//! is taken, whose bits are one more or one less (`step`). An f64 goes to a shorter format by way of an f32 that is odd where
+//! anything was cut off, which rounds as the f64 would (`to_odd`).
 use girih_core::{
     number::{FloatFormat, Overflow, Rounding},
     target::{Feature, Op, Target},

@@ -53,7 +53,7 @@ pub struct Graph<'c> {
     pub tiles: Vec<Value<'c, 'c>>,
     /// The layout of each, once it is known.
     pub layouts: Vec<Option<Attribute<'c>>>,
-    /// Whether it was drawn: accesses put up with it.
+    /// Whether it was drawn, or follows from one that was: accesses put up with it.
     pub drawn: Vec<bool>,
     /// The orders of transpositions.
     pub orders: Vec<Vec<i64>>,

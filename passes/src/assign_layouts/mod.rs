@@ -313,12 +313,15 @@ fn draw_layouts<'c>(graph: &mut Graph<'c>, context: &'c Context, seed: u64, warp
         if choice < 2 {
             let shape = graph.tiles[n].r#type().shape().unwrap_or_default();
             let layout = random::layout(&mut dice, context, &shape, warps);
-            graph.drawn[n] = true;
             match choice {
                 0 if small => graph.spread(n, layout),
                 _ => graph.layouts[n] = Some(layout),
             }
         }
+    }
+    // What follows from a drawn layout is drawn too: no accumulator lies so.
+    for (drawn, layout) in graph.drawn.iter_mut().zip(&graph.layouts) {
+        *drawn |= layout.is_some();
     }
 }
 

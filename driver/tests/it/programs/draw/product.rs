@@ -30,8 +30,7 @@ impl Draw {
             // What wgmma does not take.
             if self.dice.chance(1, 2) {
                 k = self.dice.range(1, 2 * step);
-                // Layouts that are drawn do not reach accumulators of fewer than eight columns.
-                n = self.dice.range(5, 40);
+                n = self.dice.range(1, 40);
                 m -= self.dice.pick(&[0, 0, 1, 27]);
             }
         }

@@ -1,6 +1,7 @@
 //! Every example in every variant: what a pass that may be left out changes shows in no bit of the result, and layouts drawn at
 //! random give results that hold against the reference. The simulator's checks find nothing.
 use crate::programs::{on_all_cores, variant::Variant};
+use girih::compile::compile;
 use girih::run::{Choice, Input, Options, run};
 use girih_runtime::run::{DeviceChoice, Named, Request};
 use std::{fs, path::Path, sync::Mutex};
@@ -109,6 +110,50 @@ fn result(example: &Run, variant: &Variant, checks: bool) -> Result<Vec<Vec<u8>>
     }
     let read = |name: &String| fs::read(out(name).value).map_err(|e| e.to_string());
     names.iter().map(read).collect()
+}
+
+/// Passes that decide how a program runs, each with what runs in its place. Layouts are drawn below.
+const PASSES: [(&str, &str); 5] = [
+    ("tile-pipeline", "tile-pipeline{slots=1}"),
+    ("tile-specialize-warps", "tile-specialize-warps{roles=false}"),
+    ("tile-choose-occupancy", ""),
+    ("tile-vectorize-accesses", ""),
+    ("tile-allocate-shared", "tile-allocate-shared{reuse=false}"),
+];
+
+/// A program computes the same before and after each pass alone.
+#[test]
+fn no_pass_changes_what_an_example_computes() {
+    let examples = runs();
+    let wrong = Mutex::new(vec![]);
+    on_all_cores(examples.len() as u64, |n| {
+        let example = &examples[n as usize];
+        let code = |variant: &Variant| {
+            let source = fs::read(&example.file).map_err(|e| e.to_string())?;
+            let compiled = compile(&source, &example.file, &variant.options());
+            compiled.map(|c| c.content).map_err(|f| f.to_string())
+        };
+        let (usual, usual_code) = (result(example, &Variant::usual(), false), code(&Variant::usual()));
+        for (pass, other) in PASSES {
+            let variant = Variant {
+                instead: Some((pass, other)),
+                ..Variant::usual()
+            };
+            if code(&variant) == usual_code {
+                continue;
+            }
+            let without = result(example, &variant, false);
+            let why = match (&usual, &without) {
+                (Ok(with), Ok(without)) if with != without => "gives other bits".to_owned(),
+                (Ok(_), Ok(_)) => continue,
+                (Err(why), _) | (_, Err(why)) => why.clone(),
+            };
+            let said = format!("{}, `{other}` in place of {pass}: {why}", example.file);
+            wrong.lock().expect("no thread panics with it").push(said);
+        }
+    });
+    let wrong = wrong.into_inner().expect("no thread panics with it");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

@@ -14,6 +14,8 @@ pub struct Variant {
     pub layouts: Option<u64>,
     /// Passes that are left out.
     pub without: Vec<&'static str>,
+    /// A pass, and what runs in its place.
+    pub instead: Option<(&'static str, &'static str)>,
     /// Slots of rings, where they are not as many as fit.
     pub slots: Option<u8>,
     /// Whether no warp is for copies alone.
@@ -36,6 +38,7 @@ impl Variant {
         Variant {
             layouts: dice.chance(3, 4).then(|| 1 + dice.below(1 << 30) as u64),
             without: OPTIONAL.into_iter().filter(|_| dice.chance(1, 4)).collect(),
+            instead: None,
             slots: dice.chance(1, 2).then(|| 1 + dice.below(5) as u8),
             no_roles: dice.chance(1, 3),
             opt_level: dice.chance(1, 4).then(|| dice.below(4) as u8),
@@ -65,6 +68,8 @@ impl Variant {
         }
         let none = |pass: &&str| (pass.to_string(), String::new());
         options.instead = self.without.iter().map(none).collect();
+        let other = self.instead.map(|(pass, text)| (pass.to_owned(), text.to_owned()));
+        options.instead.extend(other);
         if let Some(seed) = self.layouts {
             let pass = "tile-assign-layouts".to_owned();
             options.instead.push((pass.clone(), format!("{pass}{{seed={seed}}}")));

@@ -46,6 +46,25 @@ fn addresses_are_a_symbol_and_an_offset() {
 }
 
 #[test]
+fn an_offset_of_an_operand_stands_after_a_plus() {
+    for (text, is_ptx) in [
+        ("[%rd1+-8]", true),
+        ("[%rd1+4-8]", true),
+        ("[%rd1-8]", false),
+        ("[table - 8]", false),
+    ] {
+        let text = format!(".func f() {{ ld.u32 %r1, {text}; }}");
+        let parsed = parse(&text);
+        assert_eq!(
+            parsed.is_ok(),
+            is_ptx,
+            "{text}: {:?}",
+            parsed.err().map(|e| e.to_string())
+        );
+    }
+}
+
+#[test]
 fn literals_of_floating_point_keep_their_bits() {
     assert_eq!(initialiser("0f7FC00001"), Expr::F32(0x7fc0_0001));
     assert_eq!(initialiser("-0d3FF0000000000000"), Expr::F64((-1f64).to_bits()));

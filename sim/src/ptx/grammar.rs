@@ -311,9 +311,8 @@ grammar ptx() for str {
         / e:expr() { Operand::Literal(e) }
     rule operand_name() -> &'input str = !("WARP_SZ" end_of_word()) n:raw_name() { n }
     rule part() -> &'input str = p:$(quiet!{ ['a'..='z'] ['0'..='9']* } / expected!("a component")) end_of_word() _ { p }
-    rule offset() -> i64
-        = "+" _ e:expr() {? as_int(e) }
-        / e:&"-" e:expr() {? as_int(e) }
+    // `[%r+-4]`: an offset below zero also stands after a plus.
+    rule offset() -> i64 = "+" _ e:expr() {? as_int(e) }
 
     // Constant expressions -------------------------------------------------------------------------------------------
     rule expr() -> Expr<'input>

@@ -15,7 +15,7 @@
 //! | [`rewrite`], [`conversion`] | patterns, greedy rewriting, dialect conversion |
 //! | [`pass`] | passes, options, statistics, pipelines |
 //! | [`module`] | reading files with names and columns, verifying everything |
-//! | [`reference`] | documentation of ops, types, attributes and passes, from their declarations |
+//! | [`mod@reference`] | documentation of ops, types, attributes and passes, from their declarations |
 //! | [`tools`] | the mains of `-opt` and the language server |
 //!
 //! # A dialect, complete

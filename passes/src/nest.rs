@@ -3,7 +3,10 @@
 //! What counts passes, as a ring of slots does, goes on counting when an outer loop enters the inner one again. The number is
 //! arithmetic on the loops' counters, since how often the inner loops run does not change in the outermost one.
 use crate::slice::{Slice, is_defined_in};
-use girih_dialects::{nvvm::Emit, tile::ops::kernel::Kernel};
+use girih_dialects::{
+    nvvm::Emit,
+    tile::{facts::argument, ops::kernel::Kernel, spaces::is_global},
+};
 use girih_ir::{ext::BlockExt, op::EffectKind, prelude::*};
 
 type V<'c> = Value<'c, 'c>;
@@ -93,12 +96,29 @@ pub fn written_before<'c>(
     let mut before = true;
     kernel.op().nested_ops().into_iter().find(|op| {
         before &= *op != read;
-        let effects = op.memory_effects().unwrap_or_default();
-        let writes = effects
-            .iter()
-            .any(|(kind, v)| *kind == EffectKind::Write && *v == Some(memory));
-        writes && op.region_count() == 0 && (before || loops(*op).iter().any(|l| around.contains(l)))
+        may_write(*op, memory) && op.region_count() == 0 && (before || loops(*op).iter().any(|l| around.contains(l)))
     })
+}
+
+/// An op in a loop that may write memory.
+pub fn writer<'c>(place: OperationRef<'c, 'c>, memory: V<'c>) -> Option<OperationRef<'c, 'c>> {
+    place.nested_ops().into_iter().find(|op| may_write(*op, memory))
+}
+
+/// Whether two memrefs in global memory may be the same memory. Arguments of the kernel do not overlap.
+pub fn may_alias<'c>(a: V<'c>, b: V<'c>) -> bool {
+    let (own, other) = (argument(a), argument(b));
+    is_global(a.r#type()) && is_global(b.r#type()) && (own.is_none() || other.is_none() || own == other)
+}
+
+/// Whether an op may write memory in global memory. What stands in its regions speaks for itself.
+pub fn may_write<'c>(op: OperationRef<'c, 'c>, memory: V<'c>) -> bool {
+    match op.memory_effects() {
+        Some(effects) => effects
+            .iter()
+            .any(|(kind, v)| *kind == EffectKind::Write && v.is_some_and(|v| may_alias(v, memory))),
+        None => op.region_count() == 0,
+    }
 }
 
 /// How often a loop runs.

@@ -31,6 +31,7 @@
 use crate::{
     expand_mma::{Tiles, is_splat},
     known::{known_multiple, rows_are_aligned},
+    nest::{may_alias, may_write},
     plan_copies::written_between,
 };
 use girih_dialects::{
@@ -52,7 +53,7 @@ use girih_dialects::{
 use girih_ir::{
     ext::BlockExt,
     mlir_sys::*,
-    op::{EffectKind, Trait},
+    op::Trait,
     pass::{DialectSource, Pass, PassContext, PassInfo, Statistic},
     prelude::*,
     rewrite::Before,
@@ -125,9 +126,11 @@ fn groups<'c>(kernel: Kernel<'c, 'c>, reached: &Tiles<'c>) -> Vec<Vec<Store<'c, 
         }
         let follows = |group: &Vec<Store<'c, 'c>>| {
             let last = group[group.len() - 1];
-            let apart = group.iter().all(|other| other.destination() != store.destination());
+            let apart = group
+                .iter()
+                .all(|other| !may_alias(other.destination(), store.destination()));
             let alike = last.value().r#type().shape() == t.shape();
-            apart && alike && last.op().block() == store.op().block() && only_quiet(last.op(), store.op())
+            apart && alike && last.op().block() == store.op().block() && only_quiet(group, store.op())
         };
         match found.last_mut().filter(|group| follows(group)) {
             Some(group) => group.push(store),
@@ -137,15 +140,17 @@ fn groups<'c>(kernel: Kernel<'c, 'c>, reached: &Tiles<'c>) -> Vec<Vec<Store<'c, 
     found
 }
 
-/// Whether nothing but arithmetic and loads stands between two ops of a block.
-fn only_quiet<'c>(from: OperationRef<'c, 'c>, to: OperationRef<'c, 'c>) -> bool {
+/// Whether nothing but arithmetic, and loads of what the stores do not write, stands between stores of a block and an op.
+fn only_quiet<'c>(stores: &[Store<'c, 'c>], to: OperationRef<'c, 'c>) -> bool {
+    let from = stores[stores.len() - 1].op();
+    let is_untouched = |load: Load<'c, 'c>| stores.iter().all(|s| !may_alias(s.destination(), load.source()));
     let ops = from.block().map(|b| b.op_list()).unwrap_or_default();
     let mut between = ops
         .iter()
         .skip_while(|op| **op != from)
         .skip(1)
         .take_while(|op| **op != to);
-    between.all(|op| op.region_count() == 0 && (op.is_pure() || op.is::<Load>()))
+    between.all(|op| op.region_count() == 0 && (op.is_pure() || op.cast::<Load>().is_some_and(is_untouched)))
 }
 
 /// Stores, and what is computed for them alone.
@@ -324,10 +329,8 @@ fn may_move<'c>(kernel: Kernel<'c, 'c>, load: Load<'c, 'c>, stores: &[Store<'c, 
     let own = |store: &&Store<'c, 'c>| store.destination() == memory;
     let in_place = stores.iter().filter(own).all(|store| store.indices() == load.indices());
     let is_own = |op: OperationRef<'c, 'c>| stores.iter().any(|s| s.op() == op);
-    let mut writers = kernel.op().nested_ops().into_iter().filter(|op| {
-        let effects = op.memory_effects().unwrap_or_default();
-        op.region_count() == 0 && effects.contains(&(EffectKind::Write, Some(memory)))
-    });
+    let ops = kernel.op().nested_ops().into_iter();
+    let mut writers = ops.filter(|op| op.region_count() == 0 && may_write(*op, memory));
     let first = stores[0].op();
     in_place && (writers.all(is_own) || written_between(load.op(), first).is_none())
 }

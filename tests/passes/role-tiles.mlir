@@ -6,6 +6,9 @@
 // RUN: girih run %s --kernel sums --target sm_90a --device sim --check-memory --arg X=iota:f32[60,60] --arg Y=poison:f32[60] --arg Z=poison:f32[64] --arg W=zeros:f32[1] | FileCheck %s --check-prefix=RIGHT
 // RIGHT: right: Y:
 // RIGHT-NEXT: right: Z:
+// RUN: girih run %s --kernel both --target sm_90a --device sim --check-memory --arg X=iota:i32[16,32] --arg Y=poison:i32[32,16] --arg Z=poison:i32[32,16] | FileCheck %s --check-prefix=BOTH
+// BOTH: right: Y: all 512 elements are exact
+// BOTH: right: Z: all 512 elements are exact
 
 // Both tests of vectors are in the role, each before its first access; scratch is used twice.
 // CHECK-LABEL: tile.kernel @sums
@@ -87,6 +90,47 @@ func.func @sums_ref(%X: memref<?x?xf32, strided<[?, 1]>>, %Y: memref<?xf32>, %Z:
     %y = memref.load %Y[%before] : memref<?xf32>
     %sum = arith.addf %y, %z : f32
     memref.store %sum, %Y[%before] : memref<?xf32>
+  }
+  return
+}
+
+// Two roles exchange tiles at the same time, each in memory of its own.
+// CHECK-LABEL: tile.kernel @both
+// CHECK: role left
+// CHECK: scratch %[[LEFT:[^ ]*]]
+// CHECK: role right
+// CHECK-NOT: scratch %[[LEFT]]
+// CHECK: func.func @both_ref
+tile.kernel @both(%X: memref<16x32xi32, #tile.global>, %Y: memref<32x16xi32, #tile.global>, %Z: memref<32x16xi32, #tile.global>) threads(256) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  tile.warp_specialize
+  role left(%t) warps(4) barrier(1) {
+    %x = tile.load %X[%c0, %c0] : memref<16x32xi32, #tile.global> -> tensor<16x32xi32>
+    %y = tile.transpose %x order [1, 0] : tensor<16x32xi32> -> tensor<32x16xi32>
+    tile.store %y, %Y[%c0, %c0] : tensor<32x16xi32>, memref<32x16xi32, #tile.global>
+  } role right(%t) warps(4) barrier(2) {
+    %x = tile.load %X[%c0, %c0] : memref<16x32xi32, #tile.global> -> tensor<16x32xi32>
+    %two = arith.addi %x, %x : tensor<16x32xi32>
+    %z = tile.transpose %two order [1, 0] : tensor<16x32xi32> -> tensor<32x16xi32>
+    tile.store %z, %Z[%c0, %c0] : tensor<32x16xi32>, memref<32x16xi32, #tile.global>
+  }
+}
+
+func.func @both_ref(%X: memref<?x?xi32>, %Y: memref<?x?xi32>, %Z: memref<?x?xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  scf.for %i = %c0 to %c16 step %c1 {
+    scf.for %j = %c0 to %c32 step %c1 {
+      %x = memref.load %X[%i, %j] : memref<?x?xi32>
+      %two = arith.addi %x, %x : i32
+      memref.store %x, %Y[%j, %i] : memref<?x?xi32>
+      memref.store %two, %Z[%j, %i] : memref<?x?xi32>
+    }
   }
   return
 }

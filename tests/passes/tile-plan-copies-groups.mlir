@@ -202,7 +202,7 @@ tile.kernel @too_large(%A: memref<?x?xf16, strided<[?, 1]>, #tile.global>, %B: m
   %c64 = arith.constant 64 : index
   %zero = arith.constant dense<0.0> : tensor<256x8xf32>
   %sum = scf.for %k = %c0 to %c64 step %c16 iter_args(%acc = %zero) -> (tensor<256x8xf32>) {
-    // expected-remark @+1 {{goes through registers, not ahead of the loop by cp.async: 2 slots of 135168 bytes and 0 in which threads exchange tiles are more than the 166912 bytes of shared memory; take smaller tiles}}
+    // expected-remark @+1 {{goes through registers, not ahead of the loop by cp.async: 2 slots of 135168 bytes, 0 in which threads exchange tiles and 1024 of the kernel's own are more than the 166912 bytes of shared memory; take smaller tiles}}
     %a = tile.load %A[%c0, %k] : memref<?x?xf16, strided<[?, 1]>, #tile.global> -> tensor<256x256xf16>
     %b = tile.load %B[%k, %c0] : memref<?x?xf16, strided<[1, ?]>, #tile.global> -> tensor<256x8xf16>
     // expected-remark @+1 {{is multiplied by mma.sync}}

@@ -25,9 +25,9 @@
 // LOWER-LABEL: tile.kernel @convert
 // LOWER: tile.extract_slice {{.*}} : tensor<64x128xf32, #tile.layout<wgmma_d>> -> tensor<64x64xf32, #tile.layout<wgmma_d>>
 // LOWER-NOT: tile.barrier
-// LOWER: tile.convert_layout {{.*}} scratch %[[SCRATCH:.*]] : memref<16384xi8, #tile.shared>, within_warps
+// LOWER: tile.convert_layout {{.*}} within_warps scratch %[[SCRATCH:.*]] : memref<16384xi8, #tile.shared>
 // LOWER-NOT: tile.barrier
-// LOWER: tile.convert_layout {{.*}} scratch %[[SCRATCH]] : memref<16384xi8, #tile.shared>, within_warps
+// LOWER: tile.convert_layout {{.*}} within_warps scratch %[[SCRATCH]] : memref<16384xi8, #tile.shared>
 // LOWER-LABEL: tile.kernel @known
 tile.kernel @convert(%C: !c) threads(256) launch {
   %c1 = arith.constant 1 : index
@@ -125,4 +125,55 @@ tile.kernel @elsewhere(%C: !c) threads(256) launch {
   %old = tile.load %C[%c0, %c64] : !c -> tensor<128x128xf32>
   %all = arith.addf %sum, %old : tensor<128x128xf32>
   tile.store %all, %C[%c0, %c0] : tensor<128x128xf32>, !c
+}
+
+// -----
+
+// What a store may have written is not loaded in pieces between others: C is read after it was stored, through another memref.
+!a = memref<2x1x64x64xbf16, #tile.shared<swizzle = 128>>
+!b = memref<1x1x128x64xbf16, #tile.shared<swizzle = 128>>
+!c = memref<256x128xbf16, #tile.global>
+!d = memref<256x128xbf16, #tile.global>
+!upper = memref<128x128xbf16, strided<[128, 1]>, #tile.global>
+// CHECK-LABEL: tile.kernel @read_again
+// CHECK: tile.store {{.*}}, %C[{{.*}}] {vector = 8 : i64}
+// CHECK: tile.store {{.*}}, %C[{{.*}}] {vector = 8 : i64}
+// CHECK: %[[AGAIN:.*]] = tile.load %C[%c0{{.*}}, %c0{{.*}}]
+// CHECK: tile.store {{.*}}, %D
+tile.kernel @read_again(%C: !c, %D: !d) threads(256) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %a = tile.alloc : !a
+  %b = tile.alloc : !b
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %sum = tile.mma %a, %b, %zero : !a, !b, tensor<128x128xf32>
+  %out = arith.truncf %sum : tensor<128x128xf32> to tensor<128x128xbf16>
+  tile.store %out, %C[%c0, %c0] : tensor<128x128xbf16>, !c
+  %old = tile.load %C[%c0, %c0] : !c -> tensor<128x128xbf16>
+  %all = arith.addf %out, %old : tensor<128x128xbf16>
+  tile.store %all, %D[%c0, %c0] : tensor<128x128xbf16>, !d
+}
+
+// CHECK-LABEL: tile.kernel @read_through_view
+// CHECK: tile.store {{.*}}, %C[{{.*}}] {vector = 8 : i64}
+// CHECK: tile.store {{.*}}, %C[{{.*}}] {vector = 8 : i64}
+// CHECK: tile.load %[[VIEW:[^%]*]][%c0{{.*}}, %c0{{.*}}]
+// CHECK: tile.store {{.*}}, %D
+tile.kernel @read_through_view(%C: !c, %D: !d) threads(256) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %view = memref.subview %C[0, 0] [128, 128] [1, 1] : !c to !upper
+  %a = tile.alloc : !a
+  %b = tile.alloc : !b
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %sum = tile.mma %a, %b, %zero : !a, !b, tensor<128x128xf32>
+  %out = arith.truncf %sum : tensor<128x128xf32> to tensor<128x128xbf16>
+  tile.store %out, %C[%c0, %c0] : tensor<128x128xbf16>, !c
+  %old = tile.load %view[%c0, %c0] : !upper -> tensor<128x128xbf16>
+  %all = arith.addf %out, %old : tensor<128x128xbf16>
+  tile.store %all, %D[%c0, %c0] : tensor<128x128xbf16>, !d
 }

@@ -10,6 +10,11 @@
 // RUN: girih run %s --kernel narrowed --device sim --arg X=full(1.0625000000009095):f64[64] --arg Y=zeros:e4m3[64] --check Y=full(1.125):e4m3[64] 2>/dev/null | FileCheck %s
 // RUN: girih run %s --kernel narrowed --device sim --arg X=full(1.0625):f64[64] --arg Y=zeros:e4m3[64] --check Y=ones:e4m3[64] 2>/dev/null | FileCheck %s
 // RUN: girih run %s --kernel counted --device sim --arg X=full(17):i32[64] --arg Y=zeros:e4m3[64] --check Y=full(16):e4m3[64] 2>/dev/null | FileCheck %s
+// RUN: girih run %s --kernel numbers --device sim --check-memory --arg Y=zeros:i64[16,64] --arg Z=zeros:i64[1] 2>/dev/null | FileCheck %s --check-prefix=NUMBERS
+// RUN: girih run %s --kernel shared_number --device sim --check-memory --arg Y=zeros:f32[1] --check Y=full(5):f32[1] 2>/dev/null | FileCheck %s
+// RUN: girih run %s --kernel kept --device sim --check-memory --arg Y=poison:i64[64] 2>/dev/null | FileCheck %s
+// NUMBERS: right: Y: all 1024 elements are exact
+// NUMBERS: right: Z: all 1 elements are exact
 // CHECK: right: Y: all {{.*}} elements are exact
 
 // Fewer bytes for each thread than a line has for each lane.
@@ -184,4 +189,95 @@ tile.kernel @counted(%X: memref<64xi32, #tile.global>, %Y: memref<64xf8E4M3FN, #
   %wide = arith.sitofp %x : tensor<64xi32> to tensor<64xf64>
   %y = arith.truncf %wide : tensor<64xf64> to tensor<64xf8E4M3FN>
   tile.store %y, %Y[%c0] : tensor<64xf8E4M3FN>, memref<64xf8E4M3FN, #tile.global>
+}
+
+// An index has 64 bits in shared memory: exchanged as a whole, and between warps.
+tile.kernel @numbers(%Y: memref<16x64xi64, #tile.global>, %Z: memref<1xi64, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %rows = tile.iota axis 0 : tensor<64x16xindex>
+  %columns = tile.iota axis 1 : tensor<64x16xindex>
+  %far = arith.constant dense<4294967296> : tensor<64x16xindex>
+  %up = arith.muli %rows, %far : tensor<64x16xindex>
+  %both = arith.addi %up, %columns : tensor<64x16xindex>
+  %turned = tile.transpose %both order [1, 0] : tensor<64x16xindex> -> tensor<16x64xindex>
+  %y = arith.index_cast %turned : tensor<16x64xindex> to tensor<16x64xi64>
+  tile.store %y, %Y[%c0, %c0] : tensor<16x64xi64>, memref<16x64xi64, #tile.global>
+  %of_rows = tile.reduce %both axis 0 (%a: index, %b: index) {
+    %s = arith.addi %a, %b : index
+    tile.yield %s : index
+  } : tensor<64x16xindex> -> tensor<16xindex>
+  %sum = tile.reduce %of_rows axis 0 (%a: index, %b: index) {
+    %s = arith.addi %a, %b : index
+    tile.yield %s : index
+  } : tensor<16xindex> -> tensor<index>
+  %z = arith.index_cast %sum : tensor<index> to tensor<i64>
+  %one = tile.expand_dims %z axis 0 : tensor<i64> -> tensor<1xi64>
+  tile.store %one, %Z[%c0] : tensor<1xi64>, memref<1xi64, #tile.global>
+}
+
+func.func @numbers_ref(%Y: memref<?x?xi64>, %Z: memref<?xi64>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %far = arith.constant 4294967296 : index
+  scf.for %i = %c0 to %c16 step %c1 {
+    scf.for %j = %c0 to %c64 step %c1 {
+      %up = arith.muli %j, %far : index
+      %both = arith.addi %up, %i : index
+      %y = arith.index_cast %both : index to i64
+      memref.store %y, %Y[%i, %j] : memref<?x?xi64>
+      %z = memref.load %Z[%c0] : memref<?xi64>
+      %sum = arith.addi %z, %y : i64
+      memref.store %sum, %Z[%c0] : memref<?xi64>
+    }
+  }
+  return
+}
+
+// A number in shared memory has no axes either.
+tile.kernel @shared_number(%Y: memref<1xf32, #tile.global>) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %s = tile.alloc : memref<f32, #tile.shared>
+  %five = arith.constant dense<5.0> : tensor<f32>
+  tile.store %five, %s[] : tensor<f32>, memref<f32, #tile.shared>
+  %x = tile.load %s[] : memref<f32, #tile.shared> -> tensor<f32>
+  %y = tile.expand_dims %x axis 0 : tensor<f32> -> tensor<1xf32>
+  tile.store %y, %Y[%c0] : tensor<1xf32>, memref<1xf32, #tile.global>
+}
+
+// Shared memory that holds indices, read as a tile and one by one.
+tile.kernel @kept(%Y: memref<64xi64, #tile.global>) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %s = tile.alloc : memref<64xindex, #tile.shared>
+  %i = tile.iota axis 0 : tensor<64xindex>
+  tile.store %i, %s[%c0] : tensor<64xindex>, memref<64xindex, #tile.shared>
+  %c63 = arith.constant 63 : index
+  %one = memref.load %s[%c63] : memref<64xindex, #tile.shared>
+  %x = tile.load %s[%c0] : memref<64xindex, #tile.shared> -> tensor<64xindex>
+  %o = tile.splat %one : index -> tensor<64xindex>
+  %r = arith.subi %o, %x : tensor<64xindex>
+  %y = arith.index_cast %r : tensor<64xindex> to tensor<64xi64>
+  tile.store %y, %Y[%c0] : tensor<64xi64>, memref<64xi64, #tile.global>
+}
+func.func @kept_ref(%Y: memref<?xi64>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c63 = arith.constant 63 : index
+  %n = memref.dim %Y, %c0 : memref<?xi64>
+  scf.for %i = %c0 to %n step %c1 {
+    %r = arith.subi %c63, %i : index
+    %y = arith.index_cast %r : index to i64
+    memref.store %y, %Y[%i] : memref<?xi64>
+  }
+  return
 }

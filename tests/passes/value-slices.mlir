@@ -13,6 +13,9 @@
 // CACHE: right: Y: all 512 elements are exact
 // RUN: girih run %s --kernel three --device sim --check-memory --arg X=iota:f16[16,64] --arg Y=poison:f16[16,64] 2>/dev/null | FileCheck %s --check-prefix=THREE
 // THREE: right: Y: all 1024 elements are exact
+// RUN: girih run %s --kernel planes --device sim --check-memory --arg X=iota:i32[8,16] --arg Y=poison:i32[4,16] --arg Z=poison:i32[32,16] 2>/dev/null | FileCheck %s --check-prefix=PLANES
+// PLANES: right: Y: all 64 elements are exact
+// PLANES: right: Z: all 512 elements are exact
 // RUN: girih-opt %s --tile-assign-layouts --tile-allocate-scratch 2>/dev/null | FileCheck %s --check-prefix=WAY
 
 // A part goes through the block's memory once, as a whole; where threads hold it, nothing moves.
@@ -199,6 +202,63 @@ func.func @three_ref(%X: memref<?x?xf16>, %Y: memref<?x?xf16>) {
       %to = arith.select %last, %j, %turned : index
       %x = memref.load %X[%i, %j] : memref<?x?xf16>
       memref.store %x, %Y[%i, %to] : memref<?x?xf16>
+    }
+  }
+  return
+}
+
+// One start is a constant, the other known at run time: each block takes a part of a row, and puts a part there.
+tile.kernel @planes(%X: memref<8x16xi32, #tile.global>, %Y: memref<4x16xi32, #tile.global>, %Z: memref<32x16xi32, #tile.global>) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  tile.grid %c4, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %c8 = arith.constant 8 : index
+  %block = tile.block_id x
+  %x = tile.load %X[%c0, %c0] : memref<8x16xi32, #tile.global> -> tensor<8x16xi32>
+  %part = tile.extract_slice %x at [%c3, %block] : tensor<8x16xi32> -> tensor<1x16xi32>
+  tile.store %part, %Y[%block, %c0] : tensor<1x16xi32>, memref<4x16xi32, #tile.global>
+  %small = tile.extract_slice %x at [%c3, %c0] : tensor<8x16xi32> -> tensor<1x4xi32>
+  %z = tile.insert_slice %small into %x at [%block, %c8] : tensor<1x4xi32> into tensor<8x16xi32>
+  %row = arith.muli %block, %c8 : index
+  tile.store %z, %Z[%row, %c0] : tensor<8x16xi32>, memref<32x16xi32, #tile.global>
+}
+
+func.func @planes_ref(%X: memref<?x?xi32>, %Y: memref<?x?xi32>, %Z: memref<?x?xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant 0 : i32
+  scf.for %block = %c0 to %c4 step %c1 {
+    scf.for %j = %c0 to %c16 step %c1 {
+      %from = arith.addi %j, %block : index
+      %inside = arith.cmpi ult, %from, %c16 : index
+      %y = scf.if %inside -> i32 {
+        %x = memref.load %X[%c3, %from] : memref<?x?xi32>
+        scf.yield %x : i32
+      } else {
+        scf.yield %zero : i32
+      }
+      memref.store %y, %Y[%block, %j] : memref<?x?xi32>
+    }
+    %first = arith.muli %block, %c8 : index
+    scf.for %i = %c0 to %c8 step %c1 {
+      %row = arith.addi %first, %i : index
+      scf.for %j = %c0 to %c16 step %c1 {
+        %x = memref.load %X[%i, %j] : memref<?x?xi32>
+        memref.store %x, %Z[%row, %j] : memref<?x?xi32>
+      }
+    }
+    %row = arith.addi %first, %block : index
+    scf.for %j = %c0 to %c4 step %c1 {
+      %to = arith.addi %j, %c8 : index
+      %x = memref.load %X[%c3, %j] : memref<?x?xi32>
+      memref.store %x, %Z[%row, %to] : memref<?x?xi32>
     }
   }
   return

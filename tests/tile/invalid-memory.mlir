@@ -34,8 +34,8 @@ func.func private @f() {
 // -----
 
 func.func private @f() {
-  // expected-error@below {{elements of a shared allocation are numbers or mbarriers, but it has type memref<4xindex, #tile.shared>}}
-  %0 = tile.alloc : memref<4xindex, #tile.shared>
+  // expected-error@below {{elements of a shared allocation are numbers or mbarriers, but it has type memref<4xcomplex<f32>, #tile.shared>}}
+  %0 = tile.alloc : memref<4xcomplex<f32>, #tile.shared>
   return
 }
 

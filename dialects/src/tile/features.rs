@@ -226,12 +226,13 @@ fn with_cache(mut features: Vec<Feature>, cached: bool) -> Vec<Feature> {
     features
 }
 
-/// Accesses of threads, whose policy is the attribute `cache`.
+/// An atomic operation; not every target has the scope of a cluster.
 fn atomic_rmw(op: OperationRef<'_, '_>) -> Vec<Feature> {
     let of_cluster = atomic::AtomicRmw::from_op(op).scope() == Scope::Cluster;
     of_cluster.then_some(one(Op::FenceCluster)).into_iter().collect()
 }
 
+/// Accesses of threads, whose policy is the attribute `cache`.
 fn cached_access(op: OperationRef<'_, '_>) -> Vec<Feature> {
     let cached = op.attr("cache").is_some();
     cached.then_some(one(Op::CacheHintAccess)).into_iter().collect()

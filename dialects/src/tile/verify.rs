@@ -61,10 +61,10 @@ pub fn index_count(op: OperationRef<'_, '_>, errors: &mut Errors, what: &str, ra
     }
 }
 
-/// Bits that an element takes in memory, whole bytes and a power of two; an mbarrier takes 64.
+/// Bits that an element takes in memory, whole bytes and a power of two; an mbarrier and an index take 64.
 pub fn element_bits(t: Type<'_>) -> Option<u64> {
     let element = t.element_type()?;
-    if MBarrierType::of(element).is_some() {
+    if MBarrierType::of(element).is_some() || element.is_index_type() {
         return Some(64);
     }
     element

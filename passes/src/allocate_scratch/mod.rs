@@ -13,8 +13,8 @@
 //! An op that moves data between warps writes its scratch, waits for the block, and reads it. Each has a buffer of its own, so
 //! that it need not wait for readers of another's; `tile-allocate-shared` lets them share bytes where something else waits in
 //! between. Tiles that go through shared memory as a whole share one buffer; where every warp reads what it wrote itself
-//! (`within_warps`), those of one size do, since no warp meets another's bytes. `tile-insert-sync` puts barriers where a buffer
-//! may still be read.
+//! (`within_warps`), those of one size do, since no warp meets another's bytes. Roles run beside each other, so each has buffers
+//! of its own. `tile-insert-sync` puts barriers where a buffer may still be read.
 //!
 //! `tile.cluster_reduce` has buffers of its own. Outside loops each has one, with an mbarrier that serves one phase, so that
 //! nothing is awaited but the parts of all blocks; those that exclude each other share it. In loops two buffers take turns,
@@ -31,7 +31,7 @@ use crate::{
     between_warps::{self, Parts},
     convert_tile_to_nvvm::{atomic_bytes, slice_bytes},
     layout_conversion::{Plan, Trip, ends, plan},
-    shared_uses::{conflict, line},
+    shared_uses::{InRole, conflict, in_role, line},
 };
 use cluster::{is_barrier, left_arrived, meet_before, start_together};
 use girih_core::layout::{BankCount, LayoutError};
@@ -204,20 +204,27 @@ fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
     for (op, bytes) in parts.into_iter().filter(|(_, bytes)| *bytes > 0) {
         add_scratch(op, buffer(op, bytes), None);
     }
-    let mut of_size: Vec<(u64, Value)> = vec![];
+    let mut of_size: Vec<(InRole, u64, Value)> = vec![];
     for (op, bytes) in within {
-        let known = of_size.iter().find(|(size, _)| *size == bytes).map(|(_, own)| *own);
+        let role = in_role(op);
+        let known = of_size.iter().find(|(r, size, _)| (*r, *size) == (role, bytes));
+        let known = known.map(|(.., own)| *own);
         let own = known.unwrap_or_else(|| buffer(op, bytes));
         if known.is_none() {
-            of_size.push((bytes, own));
+            of_size.push((role, bytes, own));
         }
         op.set_attr("within_warps", Attribute::unit(op.ctx()));
         add_scratch(op, own, None);
     }
     tiles.retain(|(_, bytes)| *bytes > 0);
-    if let Some((largest, bytes)) = tiles.iter().max_by_key(|(_, bytes)| *bytes).copied() {
-        let shared = buffer(largest, bytes);
-        tiles.into_iter().for_each(|(op, _)| add_scratch(op, shared, None));
+    // Roles run beside each other.
+    while let Some(role) = tiles.first().map(|(op, _)| in_role(*op)) {
+        let (own, others): (Vec<_>, Vec<_>) = tiles.into_iter().partition(|(op, _)| in_role(*op) == role);
+        tiles = others;
+        if let Some((largest, bytes)) = own.iter().max_by_key(|(_, bytes)| *bytes).copied() {
+            let shared = buffer(largest, bytes);
+            own.into_iter().for_each(|(op, _)| add_scratch(op, shared, None));
+        }
     }
     let Clusters { bytes, users, barriers } = clusters;
     let mut made: Vec<Option<Value>> = vec![None; bytes.len()];

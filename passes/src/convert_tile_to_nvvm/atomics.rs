@@ -16,6 +16,7 @@ use super::{
     slices::{Memory, Order, bytes_of, memory_size},
     sync::meet,
 };
+use girih_core::layout::Dim;
 use girih_core::target::{Feature, Op as Instruction};
 use girih_dialects::{
     nvvm::{AsmOperand, Cmp, Emit, V},
@@ -36,10 +37,16 @@ pub fn atomic_bytes(op: OperationRef<'_, '_>) -> u64 {
     let Some((t, d)) = result.and_then(|t| Some((t, Distribution::of(t)?))) else {
         return 0;
     };
-    match d.copy_bits() & !LANES {
-        0 => 0,
-        _ => memory_size(&d.shape) * bytes_of(t),
+    match goes_between_warps(&d) {
+        true => memory_size(&d.shape) * bytes_of(t),
+        false => 0,
     }
+}
+
+/// Whether what one holder of an element got reaches the others by way of shared memory: where not all copies are those of
+/// lanes that change nothing at all, another lane has the same register for another element.
+fn goes_between_warps(d: &Distribution) -> bool {
+    d.copy_bits() & !(d.linear.broadcast_bits(Dim::Lane) & LANES) != 0
 }
 
 /// Lowers the op.
@@ -87,7 +94,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
             return Ok(());
         };
         let copies = d.copy_bits();
-        if copies & !LANES != 0 {
+        if goes_between_warps(&d) {
             let (scratch, order) = (named("scratch"), Order::of(&d));
             let Some(scratch) = scratch.first() else {
                 return refuse(

@@ -139,7 +139,7 @@ pub(super) fn load<'c>(e: &Emit<'c, '_>, op: OperationRef<'c, 'c>) -> Option<Vec
     let t = op.result0().r#type();
     let name = op.attr(LIST).and_then(SymbolName::from_attribute)?;
     let (d, element) = (Distribution::of(t)?, t.element_type()?);
-    let bytes = element_bits(t).unwrap_or(64) as i64 / 8;
+    let bytes = element_bits(t).unwrap_or(8) as i64 / 8;
     let symbol = [("global_name", e.symbol_attr(&name))];
     let base = e.value("llvm.mlir.addressof", &[], e.ptr(GLOBAL_SPACE as u32), &symbol);
     let held = Held::new(e, &d);

@@ -76,7 +76,10 @@ impl<'c> Place<'c> {
 
     /// Registers that one access moves: neighbours along the last axis that a swizzle leaves together.
     fn run(&self, d: &Distribution) -> usize {
-        let (bytes, last) = (self.element_bytes(), d.shape.len() - 1);
+        let Some(last) = d.shape.len().checked_sub(1) else {
+            return 1;
+        };
+        let bytes = self.element_bytes();
         let strides: Vec<i64> = byte_strides(self.memory).collect();
         let moved = strides[..last].iter().zip(&d.shape).filter(|(_, size)| **size > 1);
         let aligned = moved.map(|(stride, _)| 1 << stride.trailing_zeros().min(30));

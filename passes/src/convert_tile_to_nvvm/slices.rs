@@ -16,6 +16,7 @@ use super::{
     route::{Held, element_pointer, once, together},
     sync::meet,
 };
+use crate::expand_mma::are_columns;
 use girih_dialects::{
     nvvm::{Cmp, Emit, V},
     tile::{
@@ -138,8 +139,12 @@ pub fn patterns(c: &mut Conversion<'_>) {
     lower!(c, ExtractSlice, |op, operands, rewriter| {
         let values = operands.get(0);
         if layout_of(op.source().r#type()).is_some() {
-            let Some(registers) = columns(op) else {
-                let m = "takes rows of what a warpgroup holds, but it is cut by columns alone";
+            let Some(registers) = Some(op).filter(|part| are_columns(*part)).and_then(columns) else {
+                let (part, whole) = (op.result().r#type(), op.source().r#type());
+                let m = format!(
+                    "takes {part} of {whole}, but what a warpgroup holds is cut into known columns side by side; change its layout \
+                     with tile.convert_layout first"
+                );
                 return refuse(op.op(), m);
             };
             rewriter.replace_multiple(op.op(), &[registers.into_iter().map(|r| values[r]).collect::<Vec<_>>()]);
@@ -175,7 +180,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
         };
         memory.write(&order, &whole, values, &vec![0; whole.shape.len()]);
         meet(&e, op.op());
-        let starts = starts(&e, &slice, &offsets);
+        let starts = starts(&e, &slice, &op.offsets(), &offsets);
         let read = memory.read_part(&order, &part, &slice, &starts);
         rewriter.replace_multiple(op.op(), &[read]);
         Ok(())
@@ -213,7 +218,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
         };
         memory.write(&order, &part, values, &vec![0; part.shape.len()]);
         meet(&e, op.op());
-        let starts = starts(&e, &slice, &offsets);
+        let starts = starts(&e, &slice, &op.offsets(), &offsets);
         memory.read_over(&order, &whole, &slice, &starts, &mut result);
         rewriter.replace_multiple(op.op(), &[result]);
         Ok(())
@@ -271,9 +276,12 @@ enum Place<'c> {
     Anywhere(V<'c>),
 }
 
-/// Starts of a slice. Those far outside are brought to where still nothing is inside, so that 32 bits hold them.
-fn starts<'c>(e: &Emit<'c, '_>, slice: &Slice<'_>, offsets: &[V<'c>]) -> Vec<Place<'c>> {
-    let mut offsets = offsets.iter();
+/// Starts of a slice, whose op has the indices `given`, `offsets` once lowered. Those far outside are brought to where still
+/// nothing is inside, so that 32 bits hold them.
+fn starts<'c>(e: &Emit<'c, '_>, slice: &Slice<'_>, given: &[V<'c>], offsets: &[V<'c>]) -> Vec<Place<'c>> {
+    // An index that is a constant is a known start.
+    let moving = given.iter().zip(offsets).filter(|(v, _)| v.constant_int().is_none());
+    let mut offsets = moving.map(|(_, lowered)| lowered);
     let axes = slice
         .starts
         .iter()

@@ -61,7 +61,7 @@ mod threads;
 
 use crate::{
     expand_tma::maps::Maps,
-    nest::{Nest, counter, written_before},
+    nest::{Nest, counter, writer, written_before},
     shared_uses::line,
     slice::{Slice, is_defined_in},
 };
@@ -100,7 +100,7 @@ const REGISTERS_BESIDE_SUMS: i64 = 64;
 /// Most slots that are filled in groups.
 const MOST_GROUPS: i64 = 9;
 /// Bytes that are kept for mbarriers and alignment.
-const SPARE_BYTES: u64 = 1024;
+pub(crate) const SPARE_BYTES: u64 = 1024;
 
 /// The pass.
 pub struct PipelineLoops;
@@ -280,13 +280,24 @@ fn runs_ahead<'c>(kernel: Kernel<'c, 'c>, stage: Stage<'c, 'c>) -> Result<Option
     if !used.iter().all(|v| slice.reaches(*v)) {
         return Err("it copies from a place that depends on more than the loop's counter".to_owned());
     }
-    if let Some(write) = written_before(kernel, stage.op(), stage.source()) {
+    // Copies in groups start behind a barrier in front of the loop.
+    let write = match stage.by() {
+        Mover::CpAsync => writer(place, stage.source()),
+        _ => written_before(kernel, stage.op(), stage.source()),
+    };
+    if let Some(write) = write {
         return Err(format!("the kernel writes the memref before, at {}", line(write)));
     }
     if stage.by() != Mover::Tma || stage.condition().is_some() {
         copies::fit(kernel, stage)?;
     }
     Ok(nest)
+}
+
+/// Bytes of the shared memory that a kernel has of its own.
+pub(crate) fn allocated_bytes(kernel: Kernel<'_, '_>) -> u64 {
+    let own = kernel.op().nested::<Alloc>().into_iter();
+    own.map(|a| memref_bytes(a.result().r#type()).unwrap_or(0)).sum()
 }
 
 impl<'c> Shared<'c> {
@@ -335,8 +346,7 @@ impl<'c> Shared<'c> {
         let kernel = self.kernel.op();
         let limit = target_of(kernel).map_or(MAX_SHARED_BYTES, |t| u64::from(t.dynamic_shared_bytes()));
         let bytes = |t: Type<'c>| memref_bytes(t).unwrap_or(0);
-        let allocated = kernel.nested_ops().into_iter().filter_map(|op| op.cast::<Alloc>());
-        let allocated: u64 = allocated.map(|a| bytes(a.result().r#type())).sum();
+        let allocated = allocated_bytes(self.kernel);
         let is_inside = |op| loops.iter().any(|l| l.is_around(op));
         let inside = exchanged_bytes(self.kernel, true, &is_inside);
         let outside = exchanged_bytes(self.kernel, true, &|op| !is_inside(op));
@@ -364,7 +374,12 @@ impl<'c> Shared<'c> {
         if wanted <= fit && wanted <= MOST_GROUPS {
             return Ok(wanted);
         }
-        self.too_few(one_of_each, room, fit.min(MOST_GROUPS), wanted)
+        if wanted > MOST_GROUPS {
+            let m =
+                format!("copies in groups have at most {MOST_GROUPS} slots; found slots = {wanted}; take fewer slots");
+            return Diag::op(&self.kernel.op(), m).report();
+        }
+        self.too_few(one_of_each, room, fit, wanted)
     }
     /// Whether sums of products leave two blocks the registers that they need beside them.
     fn sums_leave_room_for_two(&self) -> bool {

@@ -27,14 +27,13 @@
 use super::{COPY_BYTES, Planned, guard};
 use crate::{
     known::{rows_are_aligned, unknown_parts},
-    nest::counter,
-    pipeline_loops::{exchanged_bytes, whole},
+    nest::{counter, writer},
+    pipeline_loops::{SPARE_BYTES, allocated_bytes, exchanged_bytes, whole},
     slice::{Slice, is_defined_in},
 };
 use girih_dialects::{
     nvvm::{Cmp, Emit},
     tile::{
-        facts::argument,
         layouts::is_laid_out,
         ops::{
             kernel::{Kernel, WarpSpecialize},
@@ -43,12 +42,11 @@ use girih_dialects::{
             value::IsAligned,
             wgmma::Major,
         },
-        spaces::is_global,
         target_of,
         verify::{MAX_SHARED_BYTES, element_bits},
     },
 };
-use girih_ir::{mlir_sys::*, op::EffectKind, pass::PassContext, prelude::*, rewrite::Before};
+use girih_ir::{mlir_sys::*, pass::PassContext, prelude::*, rewrite::Before};
 
 type V<'c> = Value<'c, 'c>;
 
@@ -140,10 +138,11 @@ pub(super) fn stage<'c>(kernel: Kernel<'c, 'c>, products: &[Mma<'c, 'c>], cx: &P
     let exchanged = exchanged_bytes(kernel, true, &|op| !is_fed(op));
     let limit = target_of(kernel.op()).map_or(MAX_SHARED_BYTES, |t| u64::from(t.dynamic_shared_bytes()));
     let slot: u64 = plans.iter().map(Plan::bytes).sum();
-    if slot * FEWEST_SLOTS + exchanged > limit {
+    let own = allocated_bytes(kernel) + SPARE_BYTES;
+    if slot * FEWEST_SLOTS + exchanged + own > limit {
         let m = format!(
-            "goes through registers, not ahead of the loop by cp.async: {FEWEST_SLOTS} slots of {slot} bytes and {exchanged} in which threads \
-             exchange tiles are more than the {limit} bytes of shared memory; take smaller tiles"
+            "goes through registers, not ahead of the loop by cp.async: {FEWEST_SLOTS} slots of {slot} bytes, {exchanged} in which threads \
+             exchange tiles and {own} of the kernel's own are more than the {limit} bytes of shared memory; take smaller tiles"
         );
         drop(Diag::remark(&first.load.op(), m));
         return;
@@ -234,7 +233,7 @@ fn operand<'c>(side: Side, load: Load<'c, 'c>, place: OperationRef<'c, 'c>) -> R
     if !load.indices().iter().chain([&memory]).all(|v| slice.reaches(*v)) {
         return Err("the place depends on more than the loop's counter".to_owned());
     }
-    if is_written(place, memory) {
+    if writer(place, memory).is_some() {
         return Err("the loop may write the memory that it is loaded from".to_owned());
     }
     let by = COPY_BYTES / bytes;
@@ -261,22 +260,6 @@ fn operand<'c>(side: Side, load: Load<'c, 'c>, place: OperationRef<'c, 'c>) -> R
         axis,
         by,
         multiples,
-    })
-}
-
-/// Whether a loop may write memory that copies for a later pass would read before. Arguments of the kernel do not overlap.
-fn is_written<'c>(place: OperationRef<'c, 'c>, memory: V<'c>) -> bool {
-    let own = argument(memory);
-    let meets = |v: V<'c>| {
-        let other = argument(v);
-        is_global(v.r#type()) && (own.is_none() || other.is_none() || own == other)
-    };
-    place.nested_ops().into_iter().any(|op| match op.memory_effects() {
-        Some(effects) => effects
-            .iter()
-            .any(|(kind, v)| *kind == EffectKind::Write && v.is_some_and(meets)),
-        // What stands in its regions speaks for itself.
-        None => op.region_count() == 0,
     })
 }
 

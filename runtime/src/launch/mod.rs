@@ -186,7 +186,10 @@ impl Prepared {
 
     /// Names the empty arguments where a launch ends with a fault: a copy may have used the map that they have not.
     fn explain(&self, mut error: DeviceError) -> Error {
-        let is_fault = error.message.starts_with("CUDA_ERROR_ILLEGAL");
+        let is_fault = error
+            .code
+            .as_deref()
+            .is_some_and(|code| code.starts_with("CUDA_ERROR_ILLEGAL"));
         for name in self.mapless.iter().filter(|_| is_fault) {
             error.message.push_str(&format!(
                 "\n  argument {name} is empty and has no tensor map, so that no copy may use it"

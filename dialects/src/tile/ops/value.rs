@@ -101,7 +101,7 @@ op! {
         attributes { within_warps: unit }
         effects custom
         marks [COLLECTIVE: scratch]
-        format "$source (`scratch` $scratch^ `:` type($scratch) `,`)? (`within_warps` $within_warps^)? attr-dict `:` type($source) `->` type($result)"
+        format "$source (`within_warps` $within_warps^)? (`scratch` $scratch^ `:` type($scratch))? attr-dict `:` type($source) `->` type($result)"
         hooks {
             fn effects(self, sink: &EffectSink) { scratch_effects(self.op(), self.scratch(), sink) }
             fn verify(self) -> Res {

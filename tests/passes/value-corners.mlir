@@ -13,6 +13,7 @@
 // RUN: girih run %s --kernel numbers --device sim --check-memory --arg Y=zeros:i64[16,64] --arg Z=zeros:i64[1] 2>/dev/null | FileCheck %s --check-prefix=NUMBERS
 // RUN: girih run %s --kernel shared_number --device sim --check-memory --arg Y=zeros:f32[1] --check Y=full(5):f32[1] 2>/dev/null | FileCheck %s
 // RUN: girih run %s --kernel kept --device sim --check-memory --arg Y=poison:i64[64] 2>/dev/null | FileCheck %s
+// RUN: girih run %s --kernel elsewhere --device sim --check-memory --arg H=iota:i32[4] --arg Y=poison:i32[4] --check Y=iota:i32[4] 2>/dev/null | FileCheck %s
 // NUMBERS: right: Y: all 1024 elements are exact
 // NUMBERS: right: Z: all 1 elements are exact
 // CHECK: right: Y: all {{.*}} elements are exact
@@ -280,4 +281,18 @@ func.func @kept_ref(%Y: memref<?xi64>) {
     memref.store %y, %Y[%i] : memref<?xi64>
   }
   return
+}
+
+// What a lane has in one register, another has in another: what one of them got from memory comes to the right one.
+!held = tensor<4xi32, #tile.linear<register = [[1], [2]], lane = [[1], [0], [0], [0], [0]], warp = []>>
+!moved = tensor<4xi32, #tile.linear<register = [[2]], lane = [[1], [0], [0], [0], [0]], warp = []>>
+tile.kernel @elsewhere(%H: memref<4xi32, #tile.global>, %Y: memref<4xi32, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %v = tile.iota axis 0 : !held
+  %old = tile.atomic_rmw add %v, %H[%c0] : !held, memref<4xi32, #tile.global> -> !held
+  %own = tile.convert_layout %old : !held -> !moved
+  tile.store %own, %Y[%c0] : !moved, memref<4xi32, #tile.global>
 }

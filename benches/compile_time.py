@@ -7,14 +7,16 @@
 Five families of kernels, each in a fresh process and in one that has compiled the same kernel before; medians, of the time on
 the clock and of the processor's, which is what counts on a machine that others use. A fresh process of girih is timed from
 its start to its end; of Triton only the first compilation counts, and what the import of its modules takes stands beside.
-Both write PTX for sm_90a; what ptxas makes of it is timed apart. girih's kernels are the examples in the sizes below, for
-any shape and stride; Triton's are told by their signature that addresses, sizes and strides are multiples of 16.
+Both write PTX for sm_90a; what ptxas makes of it is timed apart. girih's kernels are the examples in the sizes below: as they
+are, for any shape and stride, and once more told what Triton's are told by their signature, that addresses, sizes and strides are
+multiples of 16 (`tile.aligned`, `tile.divisible`).
 """
 
 import argparse
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -43,6 +45,29 @@ def example(name, replacements):
         text = text.replace(f"arith.constant {old} : index", f"arith.constant {new} : index")
         text = text.replace(f"x{old}x", f"x{new}x")
     return text
+
+
+def cases():
+    """Each case for any shape, and for multiples of 16 where that makes another kernel."""
+    for case, name, replacements, kernel in CASES:
+        text = example(name, replacements)
+        yield case, name, text, kernel
+        if name != "gemm_explicit":  # tensor maps need multiples of 16 anyway
+            yield f"{case}; multiples of 16", name, specialised(text), kernel
+
+
+def specialised(text):
+    """The same for multiples of 16 alone, as the signatures of Triton's kernels have it."""
+    memrefs = dict(re.findall(r"^(!\w+) = memref<([^,>]*)", text, re.M))
+
+    def facts(argument):
+        ones = ["1"] * (memrefs[argument[1]].count("x") - 1)
+        return f"{argument[0]} {{tile.aligned = 16, tile.divisible = [{', '.join([*ones, '16'])}]}}"
+
+    def header(line):
+        return re.sub(r"%\w+: (!\w+)", lambda found: facts(found) if found[1] in memrefs else found[0], line[0])
+
+    return re.sub(r"^tile\.kernel .*$", header, text, flags=re.M)
 
 
 # ---------------------------------------------------------------------------------------------------------- Triton
@@ -144,8 +169,9 @@ def girih_fresh(girih, file, out):
     return (time.perf_counter() - begin) * 1e3, (used.ru_utime + used.ru_stime) * 1e3
 
 
-def girih_warm(files, runs):
-    command = ["cargo", "bench", "-q", "-p", "girih", "--bench", "compile", "--", str(runs), *map(str, files)]
+def girih_warm(bench, files, runs):
+    bench = [bench] if bench else ["cargo", "bench", "-q", "-p", "girih", "--bench", "compile", "--"]
+    command = [*bench, str(runs), *map(str, files)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
     return {line["file"]: line["runs"] for line in map(json.loads, done.stdout.splitlines())}
 
@@ -178,11 +204,11 @@ def measure(options):
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         files = {}
-        for case, name, replacements, _ in CASES:
+        for case, name, text, _ in cases():
             files[case] = folder / f"{len(files)}-{name}.mlir"
-            files[case].write_text(example(name, replacements))
-        warm = girih_warm(list(files.values()), options.runs) if options.runs else {}
-        for case, name, _, kernel in CASES:
+            files[case].write_text(text)
+        warm = girih_warm(options.warm, list(files.values()), options.runs) if options.runs else {}
+        for case, name, _, kernel in cases():
             file, ptx = files[case], files[case].with_suffix(".ptx")
             row = {"case": case, "load": os.getloadavg()[0]}
             own, theirs, imports = [], [], []
@@ -263,6 +289,7 @@ def markdown(rows, header):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--girih", default=str(ROOT / "target/release/girih"))
+    parser.add_argument("--warm", metavar="BENCH", help="girih's benchmark `compile`, built before; `cargo bench` otherwise")
     parser.add_argument("--triton", metavar="PYTHON", help="a Python that has Triton; left out: girih alone")
     parser.add_argument("--ptxas", help="ptxas for girih's PTX; the one in target/tools otherwise")
     parser.add_argument("--fresh", type=int, default=5, help="fresh processes for each case (default 5)")

@@ -338,6 +338,27 @@ pub trait TypeExt<'c>: TypeLike<'c> {
     fn is_int(&self, bits: u32) -> bool {
         unsafe { mlirTypeIsAInteger(self.to_raw()) && mlirIntegerTypeGetWidth(self.to_raw()) == bits }
     }
+    /// Its keyword, where it is one of the formats that PTX computes or converts with: what printing it gives, without the cost.
+    fn float_name(&self) -> Option<&'static str> {
+        type Is = unsafe extern "C" fn(MlirType) -> bool;
+        let names: [(Is, &str); 12] = [
+            (mlirTypeIsAF32, "f32"),
+            (mlirTypeIsABF16, "bf16"),
+            (mlirTypeIsAF16, "f16"),
+            (mlirTypeIsAF64, "f64"),
+            (mlirTypeIsATF32, "tf32"),
+            (mlirTypeIsAFloat8E4M3FN, "f8E4M3FN"),
+            (mlirTypeIsAFloat8E5M2, "f8E5M2"),
+            (mlirTypeIsAFloat8E8M0FNU, "f8E8M0FNU"),
+            (mlirTypeIsAFloat6E2M3FN, "f6E2M3FN"),
+            (mlirTypeIsAFloat6E3M2FN, "f6E3M2FN"),
+            (mlirTypeIsAFloat4E2M1FN, "f4E2M1FN"),
+            (mlirTypeIsAFloat8E4M3, "f8E4M3"),
+        ];
+        let t = self.to_raw();
+        // SAFETY: each takes any type.
+        names.into_iter().find(|(is, _)| unsafe { is(t) }).map(|(_, name)| name)
+    }
     /// Whether it is a floating-point type.
     fn is_float_type(&self) -> bool {
         unsafe { mlirTypeIsAFloat(self.to_raw()) }

@@ -10,7 +10,7 @@ use girih_core::layout::{
 };
 use girih_dialects::tile::{distribution::Distribution, layouts::layout_of, ops::value::ConvertLayout};
 use girih_ir::prelude::*;
-use std::rc::Rc;
+use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 /// Banks of shared memory, as bits.
 const BANK_BITS: u32 = 5;
@@ -103,8 +103,31 @@ pub fn of_warpgroups(shape: &[i64]) -> Option<Distribution> {
     Distribution::of_linear(&linear, shape)
 }
 
+/// How many plans are kept; a kernel has fewer.
+const MOST_PLANS: usize = 256;
+
+thread_local! {
+    /// Plans that have been made, since a search is long, and the same few are asked for by every pass.
+    static PLANS: RefCell<HashMap<(LinearLayout, LinearLayout, u64), Plan>> = RefCell::default();
+}
+
 /// The way from `from` to `to` for elements of `element_bytes`.
 pub fn plan(from: &Distribution, to: &Distribution, element_bytes: u64) -> Result<Plan, LayoutError> {
+    let key = (from.linear.clone(), to.linear.clone(), element_bytes);
+    if let Some(known) = PLANS.with_borrow(|plans| plans.get(&key).cloned()) {
+        return Ok(known);
+    }
+    let plan = search(from, to, element_bytes)?;
+    PLANS.with_borrow_mut(|plans| {
+        if plans.len() >= MOST_PLANS {
+            plans.clear();
+        }
+        plans.insert(key, plan.clone());
+    });
+    Ok(plan)
+}
+
+fn search(from: &Distribution, to: &Distribution, element_bytes: u64) -> Result<Plan, LayoutError> {
     let conversion = layout::conversion(&from.linear, &to.linear)?;
     let registers = to.registers.len() as u64;
     let source = |from: Dim, n: u64, dim: Dim| conversion.source.coordinate(&[(from, n)], dim);

@@ -18,15 +18,29 @@ impl LinearLayout {
                 });
             }
         }
-        let columns = self
-            .columns
+        // Where each output lies in a packed number, its bits, and where `other` has it.
+        let mut low = 0;
+        let moves: Vec<_> = self
+            .outputs()
             .iter()
-            .map(|&column| Ok(other.apply_packed(other.inputs.pack(&self.outputs.unpack(column))?)))
-            .collect::<Result<_, LayoutError>>()?;
+            .map(|&(dim, bits)| {
+                let from = low;
+                low += bits;
+                (from, mask(bits), other.inputs.find(dim).map_or(0, |(to, _)| to))
+            })
+            .collect();
+        let moved = |column: u64| {
+            moves.iter().fold(0, |packed, &(from, mask, to)| {
+                packed
+                    ^ (column.checked_shr(from).unwrap_or(0) & mask)
+                        .checked_shl(to)
+                        .unwrap_or(0)
+            })
+        };
         Ok(LinearLayout {
             inputs: self.inputs.clone(),
             outputs: other.outputs.clone(),
-            columns,
+            columns: self.columns.iter().map(|&c| other.apply_packed(moved(c))).collect(),
         })
     }
 

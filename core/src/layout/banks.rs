@@ -16,7 +16,7 @@
 //! Where the address is linear over F2 in the lane's bits, words spread evenly over the banks that they reach. A part whose
 //! words span a space of rank `r`, and of rank `b` when only the five bank bits of each are kept, takes `2^(r - b)`
 //! wavefronts ([`linear_wavefronts`]). Swizzles are linear, so this holds under each of them.
-use super::f2::Basis;
+use super::f2::rank;
 use super::{Dim, LayoutError, LinearLayout, shared_offsets};
 use crate::tensor_map::Swizzle;
 
@@ -95,23 +95,35 @@ pub fn wavefronts(addresses: &[Option<u64>], bytes: u64) -> u64 {
 /// Wavefronts of one access of `bytes` bytes (1, 2, 4, 8 or 16) by all lanes of a warp whose addresses are linear over F2:
 /// `images[i]` is the byte address of lane `2^i` without what lane 0 has. In closed form; see the head of this module.
 pub fn linear_wavefronts(images: [u64; 5], bytes: u64) -> u64 {
-    linear_in_parts(images, bytes, part_lanes(bytes).ilog2() as usize)
+    linear_in_parts(&images, bytes, part_lanes(bytes).ilog2() as usize, 0).wavefronts
 }
 
 /// The same for a load, whose lanes may come in pairs.
 pub fn linear_load_wavefronts(images: [u64; 5], bytes: u64) -> u64 {
-    let part_bits = part_lanes(bytes).ilog2() as usize;
-    let paired = images[0] == 0 || images[1] == 0;
-    linear_in_parts(images, bytes, if paired { (part_bits + 1).min(5) } else { part_bits })
+    linear_in_parts(&images, bytes, load_part_bits(&images, bytes), 0).wavefronts
 }
 
-fn linear_in_parts(images: [u64; 5], bytes: u64, part_bits: usize) -> u64 {
-    let words = images[..part_bits].iter().map(|image| image / 4);
-    let columns: Vec<u64> = words
-        .chain((0..(bytes / 4).max(1).ilog2()).map(|bit| 1 << bit))
-        .collect();
-    let banks: Vec<u64> = columns.iter().map(|word| word % BANKS).collect();
-    (32 >> part_bits) << (Basis::new(&columns).rank() - Basis::new(&banks).rank())
+/// Bits of a lane's number within a part of a load.
+fn load_part_bits(images: &[u64], bytes: u64) -> usize {
+    let part_bits = part_lanes(bytes).ilog2() as usize;
+    let in_pairs = images.iter().take(2).any(|image| *image == 0);
+    part_bits + usize::from(in_pairs && part_bits < LANES.ilog2() as usize)
+}
+
+/// Cost of an access whose addresses are linear in the lane's bits, of which the lowest `part_bits` choose among the lanes
+/// that are served together; lanes with a bit of `idle` take no part.
+fn linear_in_parts(images: &[u64], bytes: u64, part_bits: usize, idle: u64) -> AccessCost {
+    let busy = |bit: &usize| idle >> bit & 1 == 0;
+    let own = (0..images.len().min(part_bits)).filter(busy).map(|bit| images[bit] / 4);
+    let words = own.chain((0..(bytes / 4).max(1).ilog2()).map(|bit| 1 << bit));
+    let (different, reached) = (rank(words.clone()), rank(words.map(|word| word % BANKS)));
+    let parts = 1 << (part_bits..images.len()).filter(busy).count();
+    let degree = 1 << (different - reached);
+    AccessCost {
+        wavefronts: parts * degree,
+        ideal: parts * (1u64 << different).div_ceil(BANKS),
+        degree,
+    }
 }
 
 /// Wavefronts of the same access if no two words shared a bank.
@@ -179,7 +191,9 @@ pub fn shared_bank_count(
     element_bytes: u64,
     widest: Option<u64>,
 ) -> Result<BankCount, LayoutError> {
-    bank_count(registers, offsets, element_bytes, widest, access_cost)
+    bank_count(registers, offsets, element_bytes, widest, |images, bytes| {
+        linear_in_parts(images, bytes, part_lanes(bytes).ilog2() as usize, 0)
+    })
 }
 
 /// The same for stores of which one of all lanes that hold an element makes each.
@@ -190,12 +204,9 @@ pub fn shared_store_count(
     widest: Option<u64>,
 ) -> Result<BankCount, LayoutError> {
     let copies = registers.free_bits(Dim::Lane);
-    let stores = |addresses: &[Option<u64>], bytes| {
-        let stored = |(lane, address): (usize, &Option<u64>)| address.filter(|_| lane as u64 & copies == 0);
-        let stored: Vec<_> = addresses.iter().enumerate().map(stored).collect();
-        access_cost(&stored, bytes)
-    };
-    bank_count(registers, offsets, element_bytes, widest, stores)
+    bank_count(registers, offsets, element_bytes, widest, |images, bytes| {
+        linear_in_parts(images, bytes, part_lanes(bytes).ilog2() as usize, copies)
+    })
 }
 
 /// The same for loads, whose lanes may come in pairs where they hold copies ([`load_cost`]).
@@ -205,7 +216,9 @@ pub fn shared_load_count(
     element_bytes: u64,
     widest: Option<u64>,
 ) -> Result<BankCount, LayoutError> {
-    bank_count(registers, offsets, element_bytes, widest, load_cost)
+    bank_count(registers, offsets, element_bytes, widest, |images, bytes| {
+        linear_in_parts(images, bytes, load_part_bits(images, bytes), 0)
+    })
 }
 
 fn bank_count(
@@ -213,17 +226,17 @@ fn bank_count(
     offsets: &LinearLayout,
     element_bytes: u64,
     widest: Option<u64>,
-    cost_of: impl Fn(&[Option<u64>], u64) -> AccessCost,
+    cost_of: impl Fn(&[u64], u64) -> AccessCost,
 ) -> Result<BankCount, LayoutError> {
     let places = registers.then(offsets)?;
     let run = places.vector(Dim::Register, Dim::Offset) * element_bytes;
     let vector_bytes = run.min(16).min(widest.unwrap_or(16)).max(element_bytes);
-    let addresses: Vec<_> = (0..1 << places.input_bits(Dim::Lane))
-        .map(|lane| Some(places.coordinate(&[(Dim::Lane, lane)], Dim::Offset) * element_bytes))
+    let images: Vec<_> = (0..places.input_bits(Dim::Lane))
+        .map(|bit| places.coordinate(&[(Dim::Lane, 1 << bit)], Dim::Offset) * element_bytes)
         .collect();
     let moved_bits = registers.input_bits(Dim::Register) - registers.repeated_registers().count_ones();
     let accesses = (element_bytes << moved_bits) / vector_bytes;
-    let cost = cost_of(&addresses, vector_bytes);
+    let cost = cost_of(&images, vector_bytes);
     Ok(BankCount {
         vector_bytes,
         accesses,
@@ -343,6 +356,7 @@ mod tests {
             columns in proptest::collection::vec(prop_oneof![3 => 0u64..4096, 1 => Just(0)], 5),
             log2_bytes in 0u32..5,
             mode in 0usize..8,
+            idle in 0u64..32,
         ) {
             let mode = Swizzle::ALL[mode];
             let bytes = 1u64 << log2_bytes;
@@ -352,6 +366,11 @@ mod tests {
             let addresses: Vec<_> = (0..32).map(|lane| Some(image(lane))).collect();
             prop_assert_eq!(wavefronts(&addresses, bytes), linear_wavefronts(images, bytes));
             prop_assert_eq!(load_cost(&addresses, bytes).wavefronts, linear_load_wavefronts(images, bytes));
+            prop_assert_eq!(load_cost(&addresses, bytes), linear_in_parts(&images, bytes, load_part_bits(&images, bytes), 0));
+            let busy = |(lane, address): (usize, &Option<u64>)| address.filter(|_| lane as u64 & idle == 0);
+            let some: Vec<_> = addresses.iter().enumerate().map(busy).collect();
+            let part_bits = part_lanes(bytes).ilog2() as usize;
+            prop_assert_eq!(access_cost(&some, bytes), linear_in_parts(&images, bytes, part_bits, idle));
         }
     }
 }

@@ -15,6 +15,25 @@ fn pivot(vector: u64) -> u64 {
     1 << (63 - vector.leading_zeros())
 }
 
+/// Dimension of the span of some columns.
+pub(super) fn rank(columns: impl IntoIterator<Item = u64>) -> u32 {
+    // By pivot.
+    let mut basis = [0u64; 64];
+    let mut rank = 0;
+    for mut column in columns {
+        while column != 0 {
+            let own = &mut basis[63 - column.leading_zeros() as usize];
+            if *own == 0 {
+                *own = column;
+                rank += 1;
+                break;
+            }
+            column ^= *own;
+        }
+    }
+    rank
+}
+
 impl Basis {
     pub fn new(columns: &[u64]) -> Basis {
         let mut basis = Basis {

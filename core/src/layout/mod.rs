@@ -397,13 +397,17 @@ impl LinearLayout {
 
     /// The output for these inputs; what is not named is 0, and bits beyond a dimension are ignored.
     pub fn apply(&self, inputs: &[(Dim, u64)]) -> Vec<(Dim, u64)> {
+        self.outputs.unpack(self.packed_image(inputs))
+    }
+
+    fn packed_image(&self, inputs: &[(Dim, u64)]) -> u64 {
         let packed = inputs
             .iter()
             .fold(0, |packed, &(dim, value)| match self.inputs.find(dim) {
                 Some((low, bits)) => packed ^ (value & mask(bits)).checked_shl(low).unwrap_or(0),
                 None => packed,
             });
-        self.outputs.unpack(self.apply_packed(packed))
+        self.apply_packed(packed)
     }
 
     /// The output for inputs packed into one number, packed likewise.
@@ -415,10 +419,9 @@ impl LinearLayout {
 
     /// Value of output `dim` for these inputs.
     pub fn coordinate(&self, inputs: &[(Dim, u64)], dim: Dim) -> u64 {
-        self.apply(inputs)
-            .into_iter()
-            .find(|&(d, _)| d == dim)
-            .map_or(0, |(_, value)| value)
+        let image = self.packed_image(inputs);
+        let place = self.outputs.find(dim);
+        place.map_or(0, |(low, bits)| image.checked_shr(low).unwrap_or(0) & mask(bits))
     }
 }
 

@@ -279,7 +279,7 @@ impl<'c, 'e, 'b> Atomic<'c, 'e, 'b> {
 
 /// The operation and type of an instruction; `None` where PTX has none.
 fn native(kind: AtomicKind, element: Type<'_>, bits: u32, adds_bf16: bool) -> Option<String> {
-    let is_bf16 = element.to_string() == "bf16";
+    let is_bf16 = element.float_name() == Some("bf16");
     match (kind, element.is_float_type(), bits) {
         (AtomicKind::Cas, ..) => Some(format!("cas.b{bits}")),
         (AtomicKind::Add, true, 16) => (!is_bf16 || adds_bf16).then(|| format!("add.noftz.{element}")),

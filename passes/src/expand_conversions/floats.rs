@@ -41,7 +41,7 @@ enum Is {
 
 /// The codec of a format; `None` for f64, and for what is no float.
 pub fn format_of(t: Type<'_>) -> Option<FloatFormat> {
-    Some(match t.to_string().as_str() {
+    Some(match t.float_name()? {
         "f32" => FloatFormat::F32,
         "tf32" => FloatFormat::TF32,
         "f16" => FloatFormat::F16,
@@ -331,10 +331,10 @@ pub fn of_bytes<'c>(e: &Emit<'c, '_>, values: &[V<'c>], to: Type<'c>) -> Vec<V<'
         let wide = e.pure_ptx(&text, ("r", e.i32_type()), &input);
         let halves = e.unpack(e.bitcast(wide, e.vector(2, f16_type)), 2, f16_type);
         for half in halves.into_iter().take(pair.len()) {
-            out.push(match to.to_string().as_str() {
-                "f16" => half,
+            out.push(match to.float_name() {
+                Some("f16") => half,
                 // bf16 is as wide, but no op goes there from f16.
-                "bf16" => cast(e, cast(e, half, Type::float32(e.context())), to),
+                Some("bf16") => cast(e, cast(e, half, Type::float32(e.context())), to),
                 _ => cast(e, half, to),
             });
         }

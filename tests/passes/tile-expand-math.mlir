@@ -134,7 +134,7 @@ gpu.module @widths {
     gpu.return %l, %m : vector<2xf32>, tensor<4xf32>
   }
 
-  // Powers of whole numbers wrap; kinds are told by size; a truth value goes by way of i32.
+  // Powers of whole numbers wrap; kinds are told by size; a truth value chooses its number.
   // CHECK-LABEL: @integers
   gpu.func @integers(%i: i32, %n: i32, %x: f16, %b: i1) -> (i32, i1, i1, f16, bf16) {
     // CHECK: scf.for
@@ -151,8 +151,7 @@ gpu.module @widths {
     // CHECK: %[[MIN:.*]] = arith.minimumf
     // CHECK: arith.maximumf %[[MIN]]
     %c = math.clampf %x to [%x, %x] : f16
-    // CHECK: arith.extsi %{{.*}} : i1 to i32
-    // CHECK: arith.sitofp %{{.*}} : i32 to bf16
+    // CHECK: arith.select %{{.*}}, %{{.*}}, %{{.*}} : bf16
     %f = arith.sitofp %b : i1 to bf16
     gpu.return %p, %inf, %normal, %c, %f : i32, i1, i1, f16, bf16
   }

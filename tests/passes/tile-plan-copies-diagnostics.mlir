@@ -244,7 +244,7 @@ tile.kernel @columns(%A: !rows, %B: !columns) threads(128) launch {
   %zero = arith.constant dense<0.0> : tensor<64x4xf32>
   %a = tile.load %A[%c0, %c0] : !rows -> tensor<64x16xbf16>
   %b = tile.load %B[%c0, %c0] : !columns -> tensor<16x4xbf16>
-  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: N = 4, but wgmma has multiples of 8 up to 256}}
+  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: N = 4, but wgmma has multiples of 8 from 8 to 256}}
   %c = tile.mma %a, %b, %zero : tensor<64x16xbf16>, tensor<16x4xbf16>, tensor<64x4xf32>
 }
 
@@ -402,4 +402,21 @@ tile.kernel @odd_column(%A: !rows, %B: !columns) threads(128) launch {
     scf.yield %c : tensor<64x16xf32>
   }
 }
+}
+
+// -----
+
+// Integers have fewer widths.
+!rows = memref<?x?xi8, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xi8, strided<[1, ?]>, #tile.global>
+tile.kernel @integer_columns(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0> : tensor<64x40xi32>
+  %a = tile.load %A[%c0, %c0] : !rows -> tensor<64x32xi8>
+  %b = tile.load %B[%c0, %c0] : !columns -> tensor<32x40xi8>
+  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: N = 40, but wgmma has 8, 24 and multiples of 16 from 16 to 256}}
+  %c = tile.mma %a, %b, %zero : tensor<64x32xi8>, tensor<32x40xi8>, tensor<64x40xi32>
 }

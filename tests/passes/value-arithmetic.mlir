@@ -3,6 +3,8 @@
 // BYTES: right: Y: all 256 elements are exact
 // RUN: girih run %s --kernel truth --device sim --arg X=randn:f32[256] --arg Y=zeros:bf16[256] | FileCheck %s --check-prefix=TRUTH
 // TRUTH: right: Y: all 256 elements are exact
+// RUN: girih run %s --kernel truth_in_memory --device sim --arg X=ones:i1[64] --arg Y=zeros:bf16[64] "--check=Y=full(-1):bf16[64]" 2>/dev/null | FileCheck %s --check-prefix=MEMORY
+// MEMORY: right: Y: all 64 elements are exact
 // RUN: girih run %s --kernel whole --device sim --arg X=randn:bf16[256] --arg Y=zeros:i32[256] | FileCheck %s --check-prefix=WHOLE
 // WHOLE: right: Y: all 256 elements are exact
 // RUN: girih run %s --kernel kinds --device sim --arg X=randn:f16[256] --arg Y=zeros:f16[256] | FileCheck %s --check-prefix=KINDS
@@ -38,6 +40,17 @@ func.func @bytes_ref(%X: memref<?xf32>, %Y: memref<?xi8>) {
     memref.store %y, %Y[%i] : memref<?xi8>
   }
   return
+}
+
+// From memory too, where nothing has compared.
+tile.kernel @truth_in_memory(%X: memref<64xi1, #tile.global>, %Y: memref<64xbf16, #tile.global>) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %X[%c0] : memref<64xi1, #tile.global> -> tensor<64xi1>
+  %y = arith.sitofp %x : tensor<64xi1> to tensor<64xbf16>
+  tile.store %y, %Y[%c0] : tensor<64xbf16>, memref<64xbf16, #tile.global>
 }
 
 // As a signed number, true is -1.

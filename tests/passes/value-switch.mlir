@@ -1,8 +1,15 @@
 // One of several tiles by a number; each case may move data between warps.
-// RUN: girih run %s --device sim --check-memory --arg X=iota:i32[256] --arg n=i32:0 --arg Y=poison:i32[256] 2>/dev/null | FileCheck %s
-// RUN: girih run %s --device sim --check-memory --arg X=iota:i32[256] --arg n=i32:5 --arg Y=poison:i32[256] 2>/dev/null | FileCheck %s
-// RUN: girih run %s --device sim --check-memory --arg X=iota:i32[256] --arg n=i32:-1 --arg Y=poison:i32[256] 2>/dev/null | FileCheck %s
+// RUN: girih run %s --kernel choose --device sim --check-memory --arg X=iota:i32[256] --arg n=i32:0 --arg Y=poison:i32[256] 2>/dev/null | FileCheck %s
+// RUN: girih run %s --kernel choose --device sim --check-memory --arg X=iota:i32[256] --arg n=i32:5 --arg Y=poison:i32[256] 2>/dev/null | FileCheck %s
+// RUN: girih run %s --kernel choose --device sim --check-memory --arg X=iota:i32[256] --arg n=i32:-1 --arg Y=poison:i32[256] 2>/dev/null | FileCheck %s
 // CHECK: right: Y: all 256 elements are exact
+// RUN: girih run %s --kernel near --device sim --arg n=i64:5 --arg Y=zeros:i32[1] "--check=Y=full(11):i32[1]" 2>/dev/null | FileCheck %s --check-prefix=ONE
+// RUN: girih run %s --kernel near --device sim --arg n=i64:4294967301 --arg Y=zeros:i32[1] "--check=Y=full(12):i32[1]" 2>/dev/null | FileCheck %s --check-prefix=ONE
+// RUN: girih run %s --kernel near --device sim --arg n=i64:4294967296 --arg Y=zeros:i32[1] 2>/dev/null | FileCheck %s --check-prefix=ONE
+// RUN: girih run %s --kernel far --device sim --arg n=i64:4294967297 --arg Y=zeros:i32[1] "--check=Y=full(11):i32[1]" 2>/dev/null | FileCheck %s --check-prefix=ONE
+// RUN: girih run %s --kernel far --device sim --arg n=i64:4294967296 --arg Y=zeros:i32[1] "--check=Y=full(12):i32[1]" 2>/dev/null | FileCheck %s --check-prefix=ONE
+// RUN: girih run %s --kernel far --device sim --arg n=i64:1 --arg Y=zeros:i32[1] 2>/dev/null | FileCheck %s --check-prefix=ONE
+// ONE: right: Y: all 1 elements are exact
 tile.kernel @choose(%X: memref<?xi32, #tile.global>, %n: i32, %Y: memref<?xi32, #tile.global>) threads(128) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -53,5 +60,105 @@ func.func @choose_ref(%X: memref<?xi32>, %n: i32, %Y: memref<?xi32>) {
     memref.store %y, %Y[%i] : memref<?xi32>
     scf.yield %next : i32
   }
+  return
+}
+
+// All 64 bits of a number count.
+tile.kernel @near(%n: i64, %Y: memref<1xi32, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %case = arith.index_cast %n : i64 to index
+  %y = scf.index_switch %case -> i32
+  case 0 {
+    %a = arith.constant 10 : i32
+    scf.yield %a : i32
+  }
+  case 5 {
+    %b = arith.constant 11 : i32
+    scf.yield %b : i32
+  }
+  case 1 {
+    %d = arith.constant 13 : i32
+    scf.yield %d : i32
+  }
+  default {
+    %c = arith.constant 12 : i32
+    scf.yield %c : i32
+  }
+  memref.store %y, %Y[%c0] : memref<1xi32, #tile.global>
+}
+func.func @near_ref(%n: i64, %Y: memref<?xi32>) {
+  %c0 = arith.constant 0 : index
+  %case = arith.index_cast %n : i64 to index
+  %y = scf.index_switch %case -> i32
+  case 0 {
+    %a = arith.constant 10 : i32
+    scf.yield %a : i32
+  }
+  case 5 {
+    %b = arith.constant 11 : i32
+    scf.yield %b : i32
+  }
+  case 1 {
+    %d = arith.constant 13 : i32
+    scf.yield %d : i32
+  }
+  default {
+    %c = arith.constant 12 : i32
+    scf.yield %c : i32
+  }
+  memref.store %y, %Y[%c0] : memref<?xi32>
+  return
+}
+
+// Those of a case too.
+tile.kernel @far(%n: i64, %Y: memref<1xi32, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %case = arith.index_cast %n : i64 to index
+  %y = scf.index_switch %case -> i32
+  case 0 {
+    %a = arith.constant 10 : i32
+    scf.yield %a : i32
+  }
+  case 4294967297 {
+    %b = arith.constant 11 : i32
+    scf.yield %b : i32
+  }
+  case 1 {
+    %d = arith.constant 13 : i32
+    scf.yield %d : i32
+  }
+  default {
+    %c = arith.constant 12 : i32
+    scf.yield %c : i32
+  }
+  memref.store %y, %Y[%c0] : memref<1xi32, #tile.global>
+}
+func.func @far_ref(%n: i64, %Y: memref<?xi32>) {
+  %c0 = arith.constant 0 : index
+  %case = arith.index_cast %n : i64 to index
+  %y = scf.index_switch %case -> i32
+  case 0 {
+    %a = arith.constant 10 : i32
+    scf.yield %a : i32
+  }
+  case 4294967297 {
+    %b = arith.constant 11 : i32
+    scf.yield %b : i32
+  }
+  case 1 {
+    %d = arith.constant 13 : i32
+    scf.yield %d : i32
+  }
+  default {
+    %c = arith.constant 12 : i32
+    scf.yield %c : i32
+  }
+  memref.store %y, %Y[%c0] : memref<?xi32>
   return
 }

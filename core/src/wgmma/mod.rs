@@ -259,6 +259,14 @@ impl Operand {
         let fine = self.family().fine_n;
         (8..=256).step_by(8).filter(move |n| fine || *n <= 32 || n % 16 == 0)
     }
+
+    /// [`legal_n`](Operand::legal_n) in words.
+    pub fn legal_n_in_words(self) -> &'static str {
+        match self.family().fine_n {
+            true => "multiples of 8 from 8 to 256",
+            false => "8, 24 and multiples of 16 from 16 to 256",
+        }
+    }
 }
 
 impl Accumulator {
@@ -328,11 +336,7 @@ impl Instruction {
             });
         }
         if !a.legal_n().any(|legal| legal == n) {
-            let allowed = if family.fine_n {
-                "multiples of 8 from 8 to 256"
-            } else {
-                "8, 24 and multiples of 16 from 16 to 256"
-            };
+            let allowed = a.legal_n_in_words();
             let nearest = a.legal_n().find(|&legal| legal >= n).unwrap_or(256);
             out.push(Illegal::N { a, n, allowed, nearest });
         }

@@ -3,6 +3,7 @@
 //! [`Emit`] puts ops at one place with one location, and has a method for each op that lowering needs. Names are the
 //! upstream ops' own.
 mod ptx;
+pub mod switches;
 mod tma;
 pub use ptx::{AsmOperand, Cmp, TmaLoad};
 pub use tma::Statement;

@@ -99,6 +99,7 @@ impl Pass for ConvertTileToNvvm {
     };
 
     fn run<'c>(&self, module: OperationRef<'c, 'c>, _: &PassContext<'c>) -> Res {
+        girih_dialects::nvvm::switches::narrow(module);
         kernel::outline(module)?;
         let types = type_converter();
         let mut conversion = Conversion::new(module.ctx(), types.clone());

@@ -8,6 +8,7 @@ use girih_ir::{
     prelude::*,
     rewrite::{AtEnd, Before},
 };
+use mlir_sys::mlirDenseElementsAttrSplatGet;
 
 /// `math.fpowi`: `x^n` in double precision, rounded to the result's type.
 pub fn fpowi<'c>(op: OperationRef<'c, 'c>) -> Option<V<'c>> {
@@ -124,11 +125,20 @@ pub fn is_signed_truth(op: OperationRef<'_, '_>) -> bool {
     op.full_name() == "arith.sitofp" && op.operand_values().first().is_some_and(|v| is_truth(v.r#type()))
 }
 
-/// `arith.sitofp` of a truth value: by way of i32.
+/// `arith.sitofp` of a truth value: chosen among the two numbers, since LLVM makes a conversion of i1 of any other form.
 pub fn of_truth<'c>(op: OperationRef<'c, 'c>) -> Option<V<'c>> {
     let place = Before(op);
     let e = Emit::new(&place, op.location());
     let x = op.operand_values().first().copied()?;
-    let wide = e.value("arith.extsi", &[x], with_element(x.r#type(), e.i32_type()), &[]);
-    Some(e.value("arith.sitofp", &[wide], op.result0().r#type(), &[]))
+    let t = op.result0().r#type();
+    let number = |v: f64| {
+        let scalar: Attribute = FloatAttribute::new(e.context(), t.element_type().unwrap_or(t), v).into();
+        let value = match t.shape() {
+            // SAFETY: the attribute's type is the element type of `t`.
+            Some(_) => unsafe { Attribute::from_raw(mlirDenseElementsAttrSplatGet(t.to_raw(), scalar.to_raw())) },
+            None => scalar,
+        };
+        e.value("arith.constant", &[], t, &[("value", value)])
+    };
+    Some(e.value("arith.select", &[x, number(-1.0), number(0.0)], t, &[]))
 }

@@ -62,7 +62,7 @@ use girih_dialects::{
             memory::Load,
             mma::{Mma, Mover, Side, Stage, Staging},
             shape::Transpose,
-            wgmma::Major,
+            wgmma::{Major, operand_type},
         },
         spaces::is_global,
         target_of,
@@ -387,8 +387,12 @@ fn staging<'c>(
             kernel.threads()
         ));
     }
-    if side == Side::B && (mn % 8 != 0 || !(8..=256).contains(&mn)) {
-        return Err(format!("N = {mn}, but wgmma has multiples of 8 up to 256"));
+    let element = mma.operand(side).r#type().element_type();
+    let operand = element.and_then(|t| operand_type(t, mma.is_unsigned(side)));
+    if let (Side::B, Some(operand)) = (side, operand)
+        && !operand.legal_n().any(|n| i64::from(n) == mn)
+    {
+        return Err(format!("N = {mn}, but wgmma has {}", operand.legal_n_in_words()));
     }
     if k * bytes % 32 != 0 || k == 0 {
         return Err(format!(

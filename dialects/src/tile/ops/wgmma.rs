@@ -114,7 +114,8 @@ pub struct Product {
     pub k_steps: u64,
 }
 
-fn operand_type(t: Type<'_>, unsigned: bool) -> Option<Operand> {
+/// The type of an operand whose elements are `t`; `None` where `tile.wgmma` has none.
+pub fn operand_type(t: Type<'_>, unsigned: bool) -> Option<Operand> {
     Some(match t.to_string().as_str() {
         "f16" => Operand::F16,
         "bf16" => Operand::Bf16,

@@ -308,4 +308,22 @@ MlirOperation girih_symbols_lookup(GirihSymbols *tables, MlirOperation from, Mli
     return {nullptr};
   return wrap(reinterpret_cast<SymbolTableCollection *>(tables)->lookupNearestSymbolFrom(unwrap(from), ref));
 }
+bool girih_symbol_is_named(MlirOperation symbol, MlirOperation within) {
+  SymbolTableCollection tables;
+  auto walked = unwrap(within)->walk([&](Operation *op) {
+    Operation *table = SymbolTable::getNearestSymbolTable(op);
+    bool named = false;
+    AttrTypeWalker walker;
+    walker.addWalk([&](SymbolRefAttr ref) {
+      SmallVector<Operation *> path;
+      if (table && succeeded(tables.lookupSymbolIn(table, ref, path)))
+        named |= llvm::is_contained(path, unwrap(symbol));
+      // The steps of a path mean nothing by themselves.
+      return WalkResult::skip();
+    });
+    walker.walk<WalkOrder::PreOrder>(op->getAttrDictionary());
+    return named ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return walked.wasInterrupted();
+}
 } // extern "C"

@@ -97,6 +97,11 @@ pub trait OpExt<'c: 'a, 'a>: OperationLike<'c, 'a> {
     fn has_trait(&self, t: crate::op::Trait) -> bool {
         unsafe { raw::girih_op_has_trait(self.to_raw(), t as i32) }
     }
+    /// Whether an op in `within` refers to this symbol: from wherever in an attribute, and by whatever path from the symbol
+    /// table around it.
+    fn is_symbol_named_in(&self, within: OperationRef<'c, 'a>) -> bool {
+        unsafe { raw::girih_symbol_is_named(self.to_raw(), within.to_raw()) }
+    }
     /// What the op says of memory, through its interface and recursively through regions; `None`: anything may happen.
     fn memory_effects(&self) -> Option<Vec<(crate::op::EffectKind, Option<Value<'c, 'a>>)>> {
         extern "C" fn push(sink: raw::Ptr, kind: i32, v: MlirValue) {

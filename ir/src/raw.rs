@@ -153,6 +153,7 @@ unsafe extern "C" {
     pub fn girih_name_value(namer: Ptr, v: MlirValue, name: MlirStringRef);
     pub fn girih_successor_push(sink: Ptr, op: MlirOperation, region: isize);
     pub fn girih_symbols_lookup(tables: Ptr, from: MlirOperation, symbol: MlirAttribute) -> MlirOperation;
+    pub fn girih_symbol_is_named(symbol: MlirOperation, within: MlirOperation) -> bool;
     pub fn girih_op_effects(op: MlirOperation, data: Ptr, push: extern "C" fn(Ptr, c_int, MlirValue)) -> bool;
     pub fn girih_op_is_pure(op: MlirOperation) -> bool;
     pub fn girih_op_has_trait(op: MlirOperation, code: c_int) -> bool;

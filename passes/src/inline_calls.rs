@@ -13,8 +13,10 @@
 //!
 //! A kernel is compiled alone, and its passes look at all that a block does; so a function of a kernel is a way to write
 //! ops once. It may take and give tiles as values, hold any op that may stand in a kernel, and call others. One that holds ops
-//! of the device is private. A private function that nobody calls any more goes away; those that references call stay. Launch
-//! regions, which the host evaluates, call nothing.
+//! of the device is private. A call means the function of that name in the nearest symbol table around it, as everywhere in
+//! MLIR: modules in a module have functions of their own. A private function that nothing refers to any more goes away, be it
+//! by a call or from anywhere in an attribute; those that references call stay. Launch regions, which the host evaluates, call
+//! nothing.
 //!
 //! *Refuses* calls of what has no body, of functions of several blocks, of functions that come back to themselves, and of
 //! functions by value; and kernels that would become larger than `LARGEST` ops. *Numbers* stay what they are.
@@ -23,6 +25,7 @@ use girih_ir::{
     ext::BlockExt,
     kind::{Kind, Str, SymbolRef},
     mlir_sys::*,
+    op::Trait,
     pass::{Pass, PassContext, PassInfo, Statistic},
     prelude::*,
 };
@@ -102,27 +105,36 @@ fn callee(call: OperationRef<'_, '_>) -> Option<String> {
     call.attr("callee").and_then(SymbolRef::from_attribute)
 }
 
-/// The functions of a module.
+/// The functions of a module and of those in it.
 struct Functions<'c> {
-    by_name: BTreeMap<String, OperationRef<'c, 'c>>,
+    /// By the symbol table that they stand in, and their names in it.
+    by_name: BTreeMap<(usize, String), OperationRef<'c, 'c>>,
     /// Ops that a call of each brings, with those that its own calls bring.
-    sizes: BTreeMap<String, usize>,
-    /// Functions that are being counted, from the kernel's call inwards.
-    open: Vec<(String, OperationRef<'c, 'c>)>,
+    sizes: BTreeMap<usize, usize>,
+    /// Functions that are being counted, each with the call that it is counted for, from the kernel's call inwards.
+    open: Vec<(OperationRef<'c, 'c>, OperationRef<'c, 'c>)>,
     /// Those that kernels call.
-    called: Vec<String>,
+    called: Vec<OperationRef<'c, 'c>>,
+}
+
+fn key(op: OperationRef<'_, '_>) -> usize {
+    op.to_raw().ptr as usize
+}
+
+fn name_of(function: OperationRef<'_, '_>) -> String {
+    function
+        .attr("sym_name")
+        .and_then(Str::from_attribute)
+        .unwrap_or_default()
 }
 
 impl<'c> Functions<'c> {
     fn of(module: OperationRef<'c, 'c>) -> Self {
-        let functions = module
-            .region_at(0)
-            .block_list()
+        let by_name = module
+            .nested_ops()
             .into_iter()
-            .flat_map(|block| block.op_list());
-        let by_name = functions
             .filter(|op| op.full_name() == "func.func")
-            .filter_map(|op| Some((op.attr("sym_name").and_then(Str::from_attribute)?, op)))
+            .filter_map(|op| Some(((key(op.parent()?), name_of(op)), op)))
             .collect();
         Functions {
             by_name,
@@ -134,7 +146,11 @@ impl<'c> Functions<'c> {
 
     /// The function that a call is of; `None` for one by value.
     fn called(&self, call: OperationRef<'c, 'c>) -> Option<OperationRef<'c, 'c>> {
-        self.by_name.get(&callee(call)?).copied()
+        let mut table = call.parent()?;
+        while !table.has_trait(Trait::SymbolTable) {
+            table = table.parent()?;
+        }
+        self.by_name.get(&(key(table), callee(call)?)).copied()
     }
 
     /// Ops that a call brings. An error where it cannot be inlined.
@@ -146,15 +162,16 @@ impl<'c> Functions<'c> {
             )
             .report();
         };
-        if let Some(first) = self.open.iter().position(|(open, _)| *open == name) {
+        let Some(function) = self.called(call) else {
+            let m = format!("calls '@{name}', which is no function of the module around it; write it there");
+            return Diag::op(&call, m).report();
+        };
+        if let Some(first) = self.open.iter().position(|(open, _)| *open == function) {
             return self.recursion(first, call, &name);
         }
-        if let Some(size) = self.sizes.get(&name) {
+        if let Some(size) = self.sizes.get(&key(function)) {
             return Ok(*size);
         }
-        let Some(function) = self.by_name.get(&name).copied() else {
-            return Diag::op(&call, format!("calls '@{name}', which is no function of the module")).report();
-        };
         let blocks = function.region_at(0).block_list();
         let [block] = blocks.as_slice() else {
             let m = match blocks.is_empty() {
@@ -177,7 +194,7 @@ impl<'c> Functions<'c> {
             )
             .report();
         }
-        self.open.push((name.clone(), call));
+        self.open.push((function, call));
         let mut size = 0usize;
         let mut failed = false;
         for op in block.op_list().into_iter().flat_map(|op| op.nested_ops()) {
@@ -191,21 +208,22 @@ impl<'c> Functions<'c> {
         }
         self.open.pop();
         // One that failed has been reported, and is not gone through again.
-        self.sizes.insert(name.clone(), size);
-        self.called.push(name);
+        self.sizes.insert(key(function), size);
+        self.called.push(function);
         if failed { Err(Reported) } else { Ok(size) }
     }
 
     /// A call of a function that is on the way to it, the one at `first` of the open ones.
     fn recursion(&self, first: usize, call: OperationRef<'c, 'c>, name: &str) -> Res<usize> {
-        let way: Vec<String> = self.open[first..].iter().map(|(open, _)| format!("@{open}")).collect();
+        let open = self.open[first..].iter();
+        let way: Vec<String> = open.map(|(open, _)| format!("@{}", name_of(*open))).collect();
         let m = format!(
             "calls '@{name}' again ({} -> @{name}), but a kernel has no stack of calls; write a loop, with scf.for or scf.while",
             way.join(" -> ")
         );
         let mut diag = Diag::op(&call, m);
         for (open, from) in &self.open {
-            diag = diag.note(from.location(), format!("'@{open}' is called here"));
+            diag = diag.note(from.location(), format!("'@{}' is called here", name_of(*open)));
         }
         diag.report()
     }
@@ -213,33 +231,14 @@ impl<'c> Functions<'c> {
     /// Erases private functions that kernels called and nothing names any more.
     fn erase_unused(&self, module: OperationRef<'c, 'c>) {
         // Callers before those that they call: the list has them the other way round.
-        for name in self.called.iter().rev() {
-            let Some(function) = self.by_name.get(name) else {
-                continue;
-            };
-            let is_private =
-                function.attr("sym_visibility").and_then(Str::from_attribute).as_deref() == Some("private");
-            if is_private
-                && !module
-                    .nested_ops()
-                    .into_iter()
-                    .any(|op| op != *function && names(op, name))
-            {
-                // SAFETY: the function stands in the module, and no symbol reference names it.
+        for function in self.called.iter().rev() {
+            let visibility = function.attr("sym_visibility").and_then(Str::from_attribute);
+            if visibility.as_deref() == Some("private") && !function.is_symbol_named_in(module) {
+                // SAFETY: the function stands in the module, and nothing refers to it.
                 unsafe { mlirOperationDestroy(function.to_raw()) };
             }
         }
     }
-}
-
-/// Whether an attribute of an op is a reference to a symbol.
-fn names(op: OperationRef<'_, '_>, symbol: &str) -> bool {
-    let n = unsafe { mlirOperationGetNumAttributes(op.to_raw()) };
-    (0..n).any(|i| {
-        // SAFETY: the index is below the number of attributes.
-        let attribute = unsafe { Attribute::from_raw(mlirOperationGetAttribute(op.to_raw(), i).attribute) };
-        SymbolRef::from_attribute(attribute).is_some_and(|name| name == symbol)
-    })
 }
 
 /// Puts a function of one block in the place of a call; calls that came with it.

@@ -92,6 +92,14 @@ pub fn outline<'c>(module: OperationRef<'c, 'c>) -> Res {
         return Ok(());
     };
     let kernels: Vec<Kernel> = top.op_list().iter().filter_map(|o| o.cast::<Kernel>()).collect();
+    let mut errors = Errors::default();
+    let nested = module.nested::<Kernel>();
+    for kernel in nested.iter().filter(|k| k.op().parent() != Some(module)) {
+        let m = "stands in a module inside of the one that is compiled, but the code of all kernels goes to one module of the \
+                 device; write it in the outermost module, or compile the inner one alone";
+        errors.op(&kernel.op(), m);
+    }
+    errors.result()?;
     let Some(first) = kernels.first() else { return Ok(()) };
     let taken: Vec<String> = top
         .op_list()

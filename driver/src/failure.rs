@@ -19,6 +19,8 @@ pub enum Kind {
 pub struct Failure {
     /// Whose move it is.
     pub kind: Kind,
+    /// What the CUDA driver calls the error of a device, such as `CUDA_ERROR_ILLEGAL_ADDRESS`.
+    pub code: Option<String>,
     /// Everything that was said, warnings and remarks included, in order.
     pub messages: Vec<Message>,
     /// What the simulator's checks found before; `None` where nothing was checked.
@@ -35,6 +37,7 @@ impl Failure {
     pub fn new(text: impl Into<String>) -> Self {
         Failure {
             kind: Kind::Failed,
+            code: None,
             messages: vec![error(text)],
             checks: None,
             printed: String::new(),
@@ -59,6 +62,7 @@ impl Failure {
         let said = messages.iter().any(|message| message.severity == Severity::Error);
         let mut failure = Failure {
             kind: Kind::Failed,
+            code: None,
             messages,
             checks: None,
             printed: String::new(),
@@ -115,12 +119,7 @@ impl Failure {
             Kind::Usage => "usage",
         };
         let mut value = json!({"kind": kind, "message": error.text.lines().next()});
-        let code = error
-            .text
-            .split(':')
-            .next()
-            .filter(|code| code.starts_with("CUDA_ERROR_"));
-        if let Some(code) = code {
+        if let Some(code) = &self.code {
             value["code"] = json!(code);
         }
         let lines = || error.text.lines().map(str::trim);
@@ -229,6 +228,7 @@ impl From<girih_codegen::Error> for Failure {
         };
         Failure {
             kind: Kind::Failed,
+            code: None,
             messages,
             checks: None,
             printed: String::new(),
@@ -243,6 +243,10 @@ impl From<girih_runtime::Error> for Failure {
             true => Kind::Usage,
             false => Kind::Failed,
         };
+        let code = match &failed {
+            E::Device(device) => device.code.clone(),
+            _ => None,
+        };
         let messages = match &failed {
             // One line for each argument.
             E::Arguments { .. } => failed.to_string().lines().map(error).collect(),
@@ -251,6 +255,7 @@ impl From<girih_runtime::Error> for Failure {
         };
         Failure {
             kind,
+            code,
             messages,
             checks: None,
             printed: String::new(),
@@ -262,6 +267,7 @@ impl From<DeviceError> for Failure {
     fn from(failed: DeviceError) -> Self {
         Failure {
             messages: vec![from_device(&failed.message)],
+            code: failed.code,
             ..Failure::new("")
         }
     }
@@ -284,7 +290,8 @@ mod tests {
 
     #[test]
     fn errors_as_data_have_a_place() {
-        let parse = Failure::new("CUDA_ERROR_INVALID_PTX: PTX 30:2: `st.x`: no\n  st.x;\n  ^").in_ptx(Some("a.ptx"));
+        let told = |code: &str, text: &str| Failure::from(DeviceError::with_code(code, format!("{code}: {text}")));
+        let parse = told("CUDA_ERROR_INVALID_PTX", "PTX 30:2: `st.x`: no\n  st.x;\n  ^").in_ptx(Some("a.ptx"));
         assert_eq!(
             parse.to_string(),
             "a.ptx:30:2: error: CUDA_ERROR_INVALID_PTX: `st.x`: no"
@@ -294,13 +301,20 @@ mod tests {
             json!({"kind": "program", "code": "CUDA_ERROR_INVALID_PTX", "message": "CUDA_ERROR_INVALID_PTX: `st.x`: no",
                    "file": "a.ptx", "line": 30, "column": 2})
         );
-        let fault = "CUDA_ERROR_ILLEGAL_ADDRESS: no\n  at PTX line 9: ld;\n  from a.mlir:3:5\n  inlined at a.mlir:7:1";
-        let fault = Failure::new(fault).in_ptx(None);
+        let fault = "no\n  at PTX line 9: ld;\n  from a.mlir:3:5\n  inlined at a.mlir:7:1";
+        let fault = told("CUDA_ERROR_ILLEGAL_ADDRESS", fault).in_ptx(None);
         assert_eq!(
             fault.to_json(),
             json!({"kind": "program", "code": "CUDA_ERROR_ILLEGAL_ADDRESS", "message": "CUDA_ERROR_ILLEGAL_ADDRESS: no",
                    "file": "a.mlir", "line": 3, "column": 5, "ptx_line": 9})
         );
+        // Whatever the words are: the driver's own end with the name.
+        let said = Failure::from(DeviceError::with_code(
+            "CUDA_ERROR_NO_DEVICE",
+            "none (CUDA_ERROR_NO_DEVICE)",
+        ))
+        .to_json();
+        assert_eq!(said["code"], "CUDA_ERROR_NO_DEVICE");
         assert_eq!(Failure::usage("x").to_json(), json!({"kind": "usage", "message": "x"}));
     }
 

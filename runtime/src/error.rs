@@ -39,6 +39,16 @@ pub enum Error {
         /// Rule, value found, remedy.
         message: String,
     },
+    /// A grid that cannot be computed, or that no device can launch.
+    #[error("kernel `{kernel}`: grid {axis}{message}")]
+    Grid {
+        /// Kernel.
+        kernel: String,
+        /// `x`, `y` or `z`.
+        axis: char,
+        /// What follows the axis: the value found, the rule, the remedy.
+        message: String,
+    },
     /// A reference result that cannot be computed.
     #[error("the reference cannot be computed: {0}")]
     Reference(String),

@@ -3,7 +3,7 @@ use crate::check::{Checks, Finding, Memories, Setup, State};
 use crate::decode::{self, MAX_SHARED_BYTES};
 use crate::exec::{self, Grid, LaunchError, LaunchShape};
 use crate::isa::{Program, SHARED_BASE};
-use crate::memory::{Access, Bytes, Fault, GlobalMemory};
+use crate::memory::{Access, Bytes, Fault, FaultKind, GlobalMemory};
 use crate::profile::{LaunchProfile, Listing, Options, Profile, Recorder};
 use crate::progress::Progress;
 use crate::ptx::{self, PtxError};
@@ -18,8 +18,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Warp instructions that a launch may execute unless [`Simulator::set_instruction_limit`] says otherwise.
 pub const DEFAULT_INSTRUCTION_LIMIT: u64 = 20_000_000_000;
-/// What the error of a launch that came to its limit holds.
-pub const AT_LIMIT: &str = "warp instructions for a launch is reached";
 /// Largest cluster.
 const MAX_CLUSTER: u32 = 16;
 const MAX_THREADS: u32 = 1024;
@@ -37,6 +35,7 @@ pub struct Simulator {
     modules: Vec<Option<Module>>,
     objects: Objects,
     instruction_limit: Option<u64>,
+    at_limit: bool,
     executed: u64,
     launches: u64,
     printed: String,
@@ -72,6 +71,11 @@ impl Simulator {
             shows_output: true,
             ..Simulator::default()
         }
+    }
+
+    /// Whether the last launch was given up because it came to the limit of instructions.
+    pub fn at_limit(&self) -> bool {
+        self.at_limit
     }
 
     /// Keeps what kernels print from standard output, where it goes otherwise.
@@ -379,6 +383,7 @@ impl Device for Simulator {
     }
 
     fn launch(&mut self, module: ModuleId, launch: &Launch<'_>) -> Result<()> {
+        self.at_limit = false;
         let module = self.module(module)?;
         let program = module.kernels.get(launch.kernel).ok_or_else(|| {
             let names: Vec<&str> = module.kernels.keys().map(String::as_str).collect();
@@ -431,7 +436,9 @@ impl Device for Simulator {
             let text = &module.text;
             LaunchProfile::new(&Listing { program, text }, launch.kernel, &shape, recorder)
         });
+        let at_limit = matches!(&result, Err(error) if error.fault.kind == FaultKind::InstructionLimit);
         let result = result.map_err(|error| describe(&module.text, program, launch.kernel, error));
+        self.at_limit = at_limit;
         self.profile.launches.extend(profile);
         match findings {
             Some((findings, written)) => {

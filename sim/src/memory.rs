@@ -35,8 +35,10 @@ pub enum FaultKind {
     LaunchFailed,
     /// `CUDA_ERROR_ASSERT`: an assertion of the kernel does not hold.
     Assert,
-    /// `CUDA_ERROR_LAUNCH_TIMEOUT`: a deadlock, or the instruction limit.
+    /// `CUDA_ERROR_LAUNCH_TIMEOUT` of a deadlock.
     LaunchTimeout,
+    /// `CUDA_ERROR_LAUNCH_TIMEOUT` of a launch that came to its limit of instructions.
+    InstructionLimit,
     /// `CUDA_ERROR_NOT_SUPPORTED`: the simulator lacks what the instruction asks for.
     NotSupported,
 }
@@ -57,7 +59,7 @@ impl FaultKind {
             FaultKind::InvalidPc => "CUDA_ERROR_INVALID_PC",
             FaultKind::LaunchFailed => "CUDA_ERROR_LAUNCH_FAILED",
             FaultKind::Assert => "CUDA_ERROR_ASSERT",
-            FaultKind::LaunchTimeout => "CUDA_ERROR_LAUNCH_TIMEOUT",
+            FaultKind::LaunchTimeout | FaultKind::InstructionLimit => "CUDA_ERROR_LAUNCH_TIMEOUT",
             FaultKind::NotSupported => "CUDA_ERROR_NOT_SUPPORTED",
         }
     }

@@ -278,17 +278,15 @@ fn launch(
         (_, Some(failure)) => Err(failure),
         (Err(error), None) => {
             let grid = match &error {
-                girih_runtime::Error::Launch { kernel, message } if message.starts_with("grid ") => {
-                    ran.grids.get(kernel)
-                }
+                girih_runtime::Error::Grid { kernel, .. } => ran.grids.get(kernel),
                 _ => None,
             };
             let mut failure = Failure::from(error).in_ptx(ran.ptx_file.as_deref());
             if let (Some(place), [message]) = (grid, &mut failure.messages[..]) {
                 message.place = Some(place.clone());
             }
-            let at_limit = |message: &&mut Message| message.text.contains(girih_sim::device::AT_LIMIT);
-            if let Some(message) = failure.messages.iter_mut().find(at_limit) {
+            let at_limit = matches!(device, Opened::Simulator(simulator) if simulator.at_limit());
+            if let Some(message) = failure.messages.last_mut().filter(|_| at_limit) {
                 message.notes.push(Message {
                     severity: girih_ir::Severity::Note,
                     place: None,

@@ -329,7 +329,9 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let status = match error {
             Error::File { .. } | Error::Manifest(_) => Status::InvalidProgram,
-            Error::Arguments { .. } | Error::Launch { .. } | Error::Spec(_) => Status::InvalidArgument,
+            Error::Arguments { .. } | Error::Launch { .. } | Error::Grid { .. } | Error::Spec(_) => {
+                Status::InvalidArgument
+            }
             Error::Usage(_) | Error::Reference(_) => Status::InvalidCall,
             Error::Device(_) => Status::DeviceError,
         };

@@ -260,26 +260,29 @@ fn max_shared_bytes(target: &str) -> u32 {
 /// The number of blocks; 0 in any direction means that nothing is launched.
 fn grid(kernel: &Kernel, env: &arguments::Arguments<'_>) -> Result<[u32; 3]> {
     let mut grid = [0; 3];
-    for (i, axis) in ["x", "y", "z"].iter().enumerate() {
+    let wrong = |axis: char, message: String| Error::Grid {
+        kernel: kernel.name.clone(),
+        axis,
+        message,
+    };
+    for (i, axis) in ['x', 'y', 'z'].into_iter().enumerate() {
         let blocks = kernel.grid[i].eval(env).map_err(|error| {
-            launch_error(
-                kernel,
-                format!("grid {axis}: {}", maps::name_arguments(kernel, &error.to_string())),
-            )
+            let why = maps::name_arguments(kernel, &error.to_string());
+            wrong(axis, format!(": {why}"))
         })?;
         if !(0..=GRID_LIMITS[i]).contains(&blocks) {
-            let message = format!("grid {axis} = {blocks} blocks, but 0 to {} are allowed", GRID_LIMITS[i]);
-            return Err(launch_error(kernel, message));
+            let message = format!(" = {blocks} blocks, but 0 to {} are allowed", GRID_LIMITS[i]);
+            return Err(wrong(axis, message));
         }
         grid[i] = blocks as u32;
     }
-    for (i, axis) in ["x", "y", "z"].iter().enumerate() {
+    for (i, axis) in ['x', 'y', 'z'].into_iter().enumerate() {
         if grid[i] % kernel.cluster[i].max(1) != 0 {
             let message = format!(
-                "grid {axis} = {} blocks, but the cluster needs a multiple of {}; round the grid up in the launch region",
+                " = {} blocks, but the cluster needs a multiple of {}; round the grid up in the launch region",
                 grid[i], kernel.cluster[i]
             );
-            return Err(launch_error(kernel, message));
+            return Err(wrong(axis, message));
         }
     }
     Ok(grid)

@@ -43,7 +43,7 @@ impl Kind {
             | FaultKind::InvalidAddressSpace
             | FaultKind::InvalidPc
             | FaultKind::LaunchFailed => Kind::IllegalInstruction,
-            FaultKind::LaunchTimeout => Kind::Deadlock,
+            FaultKind::LaunchTimeout | FaultKind::InstructionLimit => Kind::Deadlock,
             FaultKind::NotSupported | FaultKind::Assert => return None,
         })
     }
@@ -190,7 +190,7 @@ fn remedy(fault: &Fault) -> &'static str {
         }
         FaultKind::IllegalInstruction => "give the instruction operands that it takes, as the message says",
         FaultKind::NotSupported => "run it on a GPU",
-        FaultKind::LaunchTimeout => {
+        FaultKind::LaunchTimeout | FaultKind::InstructionLimit => {
             "let every thread that is waited for arrive, and raise the instruction limit only if the work is so long"
         }
     })

@@ -8,10 +8,9 @@ use super::stuck::stuck;
 use super::warp::{Identity, Warp};
 use super::warpgroup::Rendezvous;
 use super::{Block, Cluster, ClusterBarrier, Context, Grid, Mbarriers};
-use crate::device::AT_LIMIT;
 use crate::isa::{LANES, Program};
 use crate::mbarrier::Barrier;
-use crate::memory::{Bytes, Fault};
+use crate::memory::{Bytes, Fault, FaultKind};
 use crate::profile::{Collector, Recorder};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::Ordering;
@@ -369,10 +368,12 @@ fn run_slice(grid: &Grid<'_>, cluster: &mut Cluster) -> Result<bool, LaunchError
         if !grid.spend(progress.max(1)) {
             cluster.report(grid);
             let what = format!(
-                "the limit of {} {AT_LIMIT}; raise it, or look for a loop without an end",
+                "the limit of {} warp instructions for a launch is reached; raise it, or look for a loop without an end",
                 grid.limit
             );
-            return Err(stuck(grid, cluster, &what, progress > 0));
+            let mut error = stuck(grid, cluster, &what, progress > 0);
+            error.fault.kind = FaultKind::InstructionLimit;
+            return Err(error);
         }
         let settled = cluster.settle_round(grid, progress == 0, !alive);
         cluster.report(grid);

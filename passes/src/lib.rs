@@ -7,6 +7,7 @@ pub mod assign_layouts;
 mod between_warps;
 mod block_uniform;
 pub mod choose_occupancy;
+mod constant_tiles;
 pub mod convert_spaces;
 pub mod convert_tile_to_nvvm;
 pub mod expand_conversions;

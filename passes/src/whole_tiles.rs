@@ -126,7 +126,12 @@ const MOST_REGISTERS: i64 = 1024;
 fn too_large(threads: i64, v: V<'_>) -> Option<String> {
     let t = Some(v).filter(|v| is_whole(*v))?.r#type();
     let bits = i64::try_from(element_bits(t)?).ok()?;
-    let elements = t.shape()?.iter().try_fold(1i64, |n, size| n.checked_mul(*size));
+    let shape = t.shape()?;
+    // One without a size is no tile, which is said elsewhere.
+    if shape.iter().any(|size| *size < 1) {
+        return None;
+    }
+    let elements = shape.iter().try_fold(1i64, |n, size| n.checked_mul(*size));
     let registers = elements
         .and_then(|n| n.checked_mul(bits))
         .map(|n| ((n.saturating_add(31) / 32).saturating_add(threads - 1)) / threads);

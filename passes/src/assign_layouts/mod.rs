@@ -35,6 +35,7 @@ mod graph;
 mod products;
 mod random;
 pub use graph::is_free;
+pub(crate) use graph::{Graph, is_open};
 pub use products::factor;
 
 use crate::{
@@ -76,7 +77,7 @@ use girih_ir::{
     prelude::*,
     rewrite::{Before, Builder},
 };
-use graph::{Graph, first_axis, inverse, is_open, parts_of, rows_of, sliced};
+use graph::{first_axis, inverse, parts_of, rows_of, sliced};
 
 /// Sectors touched for each needed, in hundredths, that an access puts up with.
 const TOLERATED_COST: u64 = 150;
@@ -122,6 +123,7 @@ impl Pass for AssignLayouts {
         let mut errors = Errors::default();
         for kernel in module.nested::<Kernel>() {
             crate::whole_tiles::check(kernel)?;
+            crate::constant_tiles::write_out(kernel)?;
             errors.merge(assign(kernel, cx));
         }
         errors.result()

@@ -34,8 +34,13 @@
 //!
 //! A kernel whose tiles are of powers of two alone stays as it is, and so does what warpgroups hold, in whatever sizes wgmma has.
 //!
+//! *Refuses* what `tile-assign-layouts` has no rule for, and tiles that are too large, before any size changes.
+//!
 //! *Needs* to run before `tile-assign-layouts`, and after what makes wgmma of products. *Numbers* stay what they are.
-use girih_core::layout::Padded;
+mod numbers;
+mod places;
+
+use crate::{assign_layouts::Graph, constant_tiles, whole_tiles};
 use girih_dialects::{
     nvvm::Emit,
     tile::{
@@ -51,7 +56,7 @@ use girih_dialects::{
             rows::{Gather, Scatter, masked},
             shape::Reshape,
             slice::{Concat, ExtractSlice, InsertSlice},
-            value::{Iota, Splat},
+            value::Iota,
         },
     },
 };
@@ -64,6 +69,8 @@ use girih_ir::{
     prelude::*,
     rewrite::{AtEnd, Before},
 };
+use numbers::{constant, neutral, padded_constant, select, splat_of, zero_of};
+use places::{doubled, inserted, is_padded, keeps_places, lies_inside, moving, own, padded, tile_type};
 use std::collections::BTreeMap;
 
 type V<'c> = Value<'c, 'c>;
@@ -115,11 +122,17 @@ fn pad<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         let blocks = (0..op.region_count()).flat_map(move |r| op.region_at(r).block_list());
         blocks.flat_map(|b| b.argument_values()).collect::<Vec<_>>()
     };
+    let blocks = kernel.body().block_list();
+    let entered = blocks.iter().flat_map(|b| b.argument_values());
     let values = body.iter().flat_map(|op| [op.result_values(), arguments(op)].concat());
-    let tiles: Vec<V> = values.filter(|v| needs_padding(v.r#type())).collect();
+    let tiles: Vec<V> = entered.chain(values).filter(|v| needs_padding(v.r#type())).collect();
     if tiles.is_empty() {
         return Ok(());
     }
+    // What no layout is found for, nothing is known of: its verifier might not take the larger tiles.
+    whole_tiles::check(kernel)?;
+    Graph::of(&body)?;
+    constant_tiles::write_out(kernel)?;
     let mut padding = Padding {
         sizes: BTreeMap::new(),
         cx,
@@ -147,105 +160,15 @@ fn key(v: V<'_>) -> usize {
     v.to_raw().ptr as usize
 }
 
-fn is_padded(size: i64) -> bool {
-    size > 0 && !size.unsigned_abs().is_power_of_two()
-}
-
 /// Whether a type is that of a tile that passes lay out, and not of powers of two. Sizes below 1 are left to be refused.
 fn needs_padding(t: Type<'_>) -> bool {
     let shape = t.shape().unwrap_or_default();
     t.is_ranked_tensor_type() && !is_laid_out(t) && shape.iter().all(|s| *s > 0) && shape.iter().any(|s| is_padded(*s))
 }
 
-fn padded(sizes: &[i64]) -> Vec<i64> {
-    let sizes: Vec<u64> = sizes.iter().map(|s| s.unsigned_abs()).collect();
-    Padded::shape(&sizes).into_iter().map(|s| s as i64).collect()
-}
-
-fn tile_type<'c>(shape: &[i64], element: Type<'c>) -> Type<'c> {
-    // SAFETY: no encoding is the null attribute.
-    unsafe {
-        let none = mlirAttributeGetNull();
-        let (rank, shape) = (shape.len() as isize, shape.as_ptr());
-        Type::from_raw(mlirRankedTensorTypeGet(rank, shape, element.to_raw(), none))
-    }
-}
-
-/// The one value of a constant tile.
-fn splat_of<'c>(op: OperationRef<'c, 'c>) -> Option<Attribute<'c>> {
-    let value = op.attr("value").filter(|_| op.full_name() == "arith.constant")?;
-    // SAFETY: only a splat is asked for its value.
-    unsafe {
-        (mlirAttributeIsADenseElements(value.to_raw()) && mlirDenseElementsAttrIsSplat(value.to_raw()))
-            .then(|| Attribute::from_raw(mlirDenseElementsAttrGetSplatValue(value.to_raw())))
-    }
-}
-
-/// A constant tile in a larger one, which has its first value in the padding.
-fn padded_constant<'c>(tile: Type<'c>, value: Attribute<'c>, sizes: &[i64]) -> Attribute<'c> {
-    let shape = tile.shape().unwrap_or_default();
-    let count: i64 = shape.iter().product();
-    // SAFETY: places lie inside the sizes that the constant has, and values are of its element type.
-    unsafe {
-        let at = |place: &mut [u64]| mlirElementsAttrGetValue(value.to_raw(), place.len() as isize, place.as_mut_ptr());
-        let values: Vec<_> = (0..count)
-            .map(|mut n| {
-                let mut place = vec![0; shape.len()];
-                for (axis, size) in shape.iter().enumerate().rev() {
-                    place[axis] = (n % size) as u64;
-                    n /= size;
-                }
-                if place.iter().zip(sizes).any(|(c, size)| *c >= size.unsigned_abs()) {
-                    place.fill(0);
-                }
-                at(&mut place)
-            })
-            .collect();
-        Attribute::from_raw(mlirDenseElementsAttrGet(
-            tile.to_raw(),
-            values.len() as isize,
-            values.as_ptr(),
-        ))
-    }
-}
-
-fn splat<'c>(tile: Type<'c>, value: Attribute<'c>) -> Attribute<'c> {
-    // SAFETY: the tile has sizes, and the value is of its element type.
-    unsafe { Attribute::from_raw(mlirDenseElementsAttrSplatGet(tile.to_raw(), value.to_raw())) }
-}
-
 fn set_operand<'c>(op: OperationRef<'c, 'c>, i: usize, v: V<'c>) {
     // SAFETY: the index is that of an operand, and the type stays.
     unsafe { mlirOperationSetOperand(op.to_raw(), i as isize, v.to_raw()) };
-}
-
-/// A constant tile of a number, written as MLIR writes it.
-fn constant<'c>(e: &Emit<'c, '_>, tile: Type<'c>, number: &str) -> V<'c> {
-    let element = tile.element_type().unwrap_or(tile);
-    let number = match element.is_int(1) {
-        true => number.to_owned(),
-        false => format!("{number} : {element}"),
-    };
-    let value = splat(tile, e.attr(&number));
-    e.value("arith.constant", &[], tile, &[("value", value)])
-}
-
-fn select<'c>(e: &Emit<'c, '_>, condition: V<'c>, yes: V<'c>, no: V<'c>) -> V<'c> {
-    e.value("arith.select", &[condition, yes, no], yes.r#type(), &[])
-}
-
-/// Which elements of a padded tile are its own along some axes: truth values, one for each. `None` where all are.
-fn own<'c>(e: &Emit<'c, '_>, sizes: &[i64], axes: impl IntoIterator<Item = usize>) -> Option<V<'c>> {
-    let shape = padded(sizes);
-    let (places, truths) = (tile_type(&shape, e.i32_type()), tile_type(&shape, e.int(1)));
-    let mut all: Option<V> = None;
-    for axis in axes.into_iter().filter(|a| is_padded(sizes[*a])) {
-        let place = e.insert(Iota::build(e.loc(), places, axis as i64)).result0();
-        let size = constant(e, places, &sizes[axis].to_string());
-        let below = e.value("arith.cmpi", &[place, size], truths, &[("predicate", e.i64_attr(2))]);
-        all = Some(all.map_or(below, |a| e.value("arith.andi", &[a, below], truths, &[])));
-    }
-    all
 }
 
 /// The sizes that padded tiles had, for as long as they are there.
@@ -558,159 +481,5 @@ impl<'c> Padding<'c, '_> {
         self.cx.count(1, 1);
         let t = op.result0().r#type();
         self.replace(e, op, Repack::build(e.loc(), t, source, None, from, sizes, to, into));
-    }
-}
-
-/// Whether starts are known, and a part of that size ends inside.
-fn lies_inside(at: &[i64], steps: Option<&[i64]>, part: Type<'_>, whole: Type<'_>) -> bool {
-    let (part, whole) = (part.shape().unwrap_or_default(), whole.shape().unwrap_or_default());
-    let fits = |axis: usize| {
-        let step = steps.map_or(1, |s| s[axis]);
-        let last = (part[axis] - 1).saturating_mul(step).saturating_add(at[axis]);
-        at[axis] != DYNAMIC && (0..whole[axis]).contains(&last)
-    };
-    (0..part.len()).all(fits)
-}
-
-/// Starts as indices, which may take a part past the edge.
-fn moving<'c>(e: &Emit<'c, '_>, at: &[i64], offsets: &[V<'c>]) -> (Vec<i64>, Vec<V<'c>>) {
-    let mut offsets = offsets.iter();
-    let all = at.iter().filter_map(|at| match *at {
-        DYNAMIC => offsets.next().copied(),
-        n => Some(e.index(n)),
-    });
-    (vec![DYNAMIC; at.len()], all.collect())
-}
-
-/// A tile with zeros beside it until a part in such steps is not longer than it.
-fn doubled<'c>(e: &Emit<'c, '_>, mut tile: V<'c>, part: Type<'c>, steps: Option<&[i64]>) -> V<'c> {
-    let part = part.shape().unwrap_or_default();
-    for (axis, size) in part.iter().enumerate() {
-        let step = steps.map_or(1, |s| s[axis].saturating_abs());
-        let reach = (size - 1).saturating_mul(step);
-        loop {
-            let mut shape = tile.r#type().shape().unwrap_or_default();
-            if reach < shape[axis] {
-                break;
-            }
-            shape[axis] *= 2;
-            let wide = tile_type(&shape, tile.r#type().element_type().unwrap_or(tile.r#type()));
-            let zero = constant(e, tile.r#type(), zero_of(tile.r#type()));
-            let both = Concat::build(e.loc(), wide, &[tile, zero], None, axis as i64);
-            tile = e.insert(both).result0();
-        }
-    }
-    tile
-}
-
-/// Which elements of a tile of type `whole` a part of `sizes` replaces; `None`: all.
-fn inserted<'c>(
-    e: &Emit<'c, '_>,
-    whole: Type<'c>,
-    sizes: &[i64],
-    at: &[i64],
-    offsets: &[V<'c>],
-    steps: &[i64],
-) -> Option<V<'c>> {
-    let shape = whole.shape().unwrap_or_default();
-    let (places, truths) = (tile_type(&shape, e.i64_type()), tile_type(&shape, e.int(1)));
-    let mut offsets = offsets.iter();
-    let mut all: Option<V> = None;
-    for (axis, size) in sizes.iter().enumerate() {
-        let start = match at[axis] {
-            DYNAMIC => e.to_int(*offsets.next()?, 64),
-            n => e.c64(n),
-        };
-        if !is_padded(*size) {
-            continue;
-        }
-        let start = e.insert(Splat::build(e.loc(), places, start)).result0();
-        let place = e.insert(Iota::build(e.loc(), places, axis as i64)).result0();
-        let way = if steps[axis] < 0 {
-            [start, place]
-        } else {
-            [place, start]
-        };
-        let way = e.value("arith.subi", &way, places, &[]);
-        let step = steps[axis].saturating_abs();
-        // Unsigned, so that what lies before the start is outside too.
-        let end = constant(e, places, &size.saturating_mul(step).to_string());
-        let mut own = e.value("arith.cmpi", &[way, end], truths, &[("predicate", e.i64_attr(6))]);
-        if step != 1 {
-            let by = constant(e, places, &step.to_string());
-            let rest = e.value("arith.remui", &[way, by], places, &[]);
-            let zero = constant(e, places, "0");
-            let meets = e.value("arith.cmpi", &[rest, zero], truths, &[("predicate", e.i64_attr(0))]);
-            own = e.value("arith.andi", &[own, meets], truths, &[]);
-        }
-        all = Some(all.map_or(own, |a| e.value("arith.andi", &[a, own], truths, &[])));
-    }
-    all
-}
-
-fn zero_of(t: Type<'_>) -> &'static str {
-    match t.element_type().is_some_and(|e| e.is_float_type()) {
-        true => "0.0",
-        false => "0",
-    }
-}
-
-/// Whether elements of a tile have the same numbers, padded, in two shapes.
-fn keeps_places(from: &[i64], into: &[i64]) -> bool {
-    let (a, b) = (padded(from), padded(into));
-    let count = |sizes: &[i64]| sizes.iter().product::<i64>();
-    if count(&a) != count(&b) {
-        return false;
-    }
-    // The number of an element among the padded ones.
-    let number = |mut n: i64, sizes: &[i64], padded: &[i64]| {
-        let (mut at, mut stride) = (0, 1);
-        for (size, whole) in sizes.iter().zip(padded).rev() {
-            at += n % size * stride;
-            n /= size;
-            stride *= whole;
-        }
-        at
-    };
-    (0..count(from)).all(|n| number(n, from, &a) == number(n, into, &b))
-}
-
-/// What leaves every other number as it is under a combiner of one op, as MLIR writes it.
-fn neutral(op: Reduce<'_, '_>) -> Option<String> {
-    let block = op.combiner().entry()?;
-    let (arguments, ops) = (block.argument_values(), block.op_list());
-    let [by, end] = ops[..] else { return None };
-    let [a, b] = arguments[..] else { return None };
-    let operands = by.operand_values();
-    let takes_both = operands == [a, b] || operands == [b, a];
-    if !takes_both || end.operand_values() != by.result_values() {
-        return None;
-    }
-    let t = a.r#type();
-    let bits = t.bit_width()?;
-    let infinity = match (t.to_string().as_str(), bits) {
-        ("bf16", _) => Some(0x7F80u64),
-        ("f16", _) => Some(0x7C00),
-        ("f32", _) => Some(0x7F80_0000),
-        ("f64", _) => Some(0x7FF0_0000_0000_0000),
-        _ => None,
-    };
-    // No infinity where the op says that there is none.
-    let infinity = infinity.filter(|_| by.attr("fastmath").is_none_or(|f| f.to_string().contains("none")));
-    let hexadecimal = |n: u64| format!("0x{n:0width$X}", width = bits as usize / 4);
-    let is_float = matches!(t.to_string().as_str(), "f16" | "bf16" | "f32" | "f64");
-    let signed = |n: i128| (bits > 1).then(|| n.to_string());
-    let half = 1i128 << (bits - 1);
-    match by.full_name() {
-        "arith.addf" if is_float => Some("-0.0".to_owned()),
-        "arith.mulf" if is_float => Some("1.0".to_owned()),
-        "arith.maximumf" => Some(hexadecimal(infinity? | 1 << (bits - 1))),
-        "arith.minimumf" => Some(hexadecimal(infinity?)),
-        "arith.addi" | "arith.ori" | "arith.xori" | "arith.maxui" if bits > 1 => Some("0".to_owned()),
-        "arith.muli" if bits > 1 => Some("1".to_owned()),
-        "arith.andi" | "arith.minui" => signed(-1),
-        "arith.maxsi" => signed(-half),
-        "arith.minsi" => signed(half - 1),
-        _ => None,
     }
 }

@@ -44,7 +44,11 @@ fn nearest<'a>(name: &str, missing: &[&'a Arg]) -> Option<&'a Arg> {
 /// A name that no argument has, and the argument that may be meant.
 fn misspelt(kernel: &Kernel, name: &str, near: Option<&Arg>) -> String {
     let names: Vec<&str> = kernel.args.iter().map(Arg::name).collect();
-    let (kernel, names) = (&kernel.name, names.join(", "));
+    let names = match names.is_empty() {
+        true => "none".to_owned(),
+        false => names.join(", "),
+    };
+    let kernel = &kernel.name;
     match near {
         Some(near) => format!(
             "kernel `{kernel}`, argument {name}: the kernel has no such argument; did you mean {}?",

@@ -85,6 +85,9 @@ const TOLERATED_COST: u64 = 150;
 /// and change the layout takes two more passes through shared memory.
 const TOLERATED_BANK_COST: u64 = 300;
 
+/// Most axes of a tile: what numbers of axes in layouts have room for.
+const MOST_AXES: usize = u8::MAX as usize;
+
 /// The pass.
 pub struct AssignLayouts;
 
@@ -336,7 +339,13 @@ fn sizes_fit(op: OperationRef<'_, '_>, errors: &mut Errors) {
         .map(|v| v.r#type())
     {
         let shape = t.shape().unwrap_or_default();
-        if shape.iter().any(|s| *s < 1) {
+        if shape.len() > MOST_AXES {
+            let m = format!(
+                "gives a tile of {} axes, but layouts have at most {MOST_AXES}; leave axes of size 1 out",
+                shape.len()
+            );
+            errors.op(&op, m);
+        } else if shape.iter().any(|s| *s < 1) {
             errors.op(
                 &op,
                 format!("gives {t}, but a tile has one element or more along each axis, as many as the type says"),

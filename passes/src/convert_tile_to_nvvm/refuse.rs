@@ -44,6 +44,17 @@ pub fn check(kernel: Kernel<'_, '_>) -> Res {
                 ),
             );
         }
+        if let Some(t) = unknown_float(op) {
+            let m = format!(
+                "has {t}, a format that numbers and tiles of kernels do not have: they are of f16, bf16, f32, f64, f8E4M3FN and \
+                 f8E5M2; take integers of as many bits, which tensor copies move as well"
+            );
+            errors.op(&op, m);
+        }
+        if let Some(t) = too_wide(op) {
+            let m = format!("has {t}, but integers in kernels have at most {MOST_BITS} bits; take several i64");
+            errors.op(&op, m);
+        }
         if let Some(m) = needs_library(op).or_else(|| constants::why_not(op)) {
             errors.op(&op, m);
         }
@@ -139,6 +150,28 @@ fn kept_tf32<'c>(op: OperationRef<'c, '_>) -> Option<Type<'c>> {
         return None;
     }
     let is_one = |t: &Type<'c>| !t.is_memref_type() && is_tf32(t.element_type().unwrap_or(*t));
+    types_of(op).into_iter().find(is_one)
+}
+
+/// A number or tile of at most a byte in a format that nothing converts, computes with or moves.
+fn unknown_float<'c>(op: OperationRef<'c, '_>) -> Option<Type<'c>> {
+    let is_one = |t: &Type<'c>| {
+        let element = t.element_type().unwrap_or(*t);
+        let is_narrow = element.is_float_type() && element.bit_width().is_some_and(|bits| bits <= 8);
+        !t.is_memref_type() && is_narrow && !is_byte(element)
+    };
+    types_of(op).into_iter().find(is_one)
+}
+
+/// Most bits of an integer. LLVM makes code for each of its registers, and takes minutes for millions.
+const MOST_BITS: u32 = 1024;
+
+/// An integer, or a tile of some, of more bits.
+fn too_wide<'c>(op: OperationRef<'c, '_>) -> Option<Type<'c>> {
+    let is_one = |t: &Type<'c>| {
+        let element = t.element_type().unwrap_or(*t);
+        element.is_integer() && element.bit_width().is_some_and(|bits| bits > MOST_BITS)
+    };
     types_of(op).into_iter().find(is_one)
 }
 

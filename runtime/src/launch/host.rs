@@ -22,7 +22,10 @@ pub enum HostValue {
 
 /// Puts named values into the order of the kernel's arguments. Every name must be an argument's, once.
 pub fn bind<T>(kernel: &Kernel, named: Vec<(String, T)>) -> Result<Vec<T>> {
-    let names = || kernel.args.iter().map(Arg::name).collect::<Vec<_>>().join(", ");
+    let names = || match &kernel.args[..] {
+        [] => "none".to_owned(),
+        args => args.iter().map(Arg::name).collect::<Vec<_>>().join(", "),
+    };
     let mut slots: Vec<Option<T>> = kernel.args.iter().map(|_| None).collect();
     let mut problems = Vec::new();
     for (name, value) in named {

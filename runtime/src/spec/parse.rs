@@ -140,6 +140,9 @@ fn generator(cursor: &Cursor<'_>, name: &str, parameters: Vec<Parameter<'_>>) ->
         },
         "uniform" => {
             let (low, high) = (float(0), float(1));
+            if [low, high].into_iter().flatten().any(|bound| !bound.is_finite()) {
+                return cursor.fail(0, "low and high must be finite".to_owned());
+            }
             if low.zip(high).is_some_and(|(low, high)| low > high) {
                 return cursor.fail(0, "low must not be above high".to_owned());
             }
@@ -381,6 +384,8 @@ mod tests {
             ("randn(1,2", 10, "expected `,` or `)`, found the end"),
             ("randn(std=1,std=2):f32[4]", 13, "std is given twice"),
             ("uniform(2,1):f32[4]", 1, "low must not be above high"),
+            ("uniform(nan,1):f32[4]", 1, "low and high must be finite"),
+            ("uniform(0,1e400):f32[4]", 1, "low and high must be finite"),
             ("full:f32[4]", 1, "`full` needs its value"),
             ("i32:4x", 5, "expected a number of type i32, found `4x`"),
             ("i32:1.5", 5, "expected a number of type i32, found `1.5`"),

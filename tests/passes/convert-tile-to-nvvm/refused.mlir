@@ -204,6 +204,26 @@ tile.kernel @memory(%A: !G, %C: !G) threads(32) attributes {shared_bytes = 4096 
 
 // -----
 
+// Formats of numbers that nothing in a kernel has, as numbers and as tiles; integers that no machine has.
+tile.kernel @formats(%x: f32, %a: i64) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  // expected-error @+1 {{'arith.truncf' op has f4E2M1FN, a format that numbers and tiles of kernels do not have: they are of f16, bf16, f32, f64, f8E4M3FN and f8E5M2; take integers of as many bits, which tensor copies move as well}}
+  %f4 = arith.truncf %x : f32 to f4E2M1FN
+  // expected-error @+1 {{'arith.truncf' op has f8E8M0FNU, a format that}}
+  %e8 = arith.truncf %x : f32 to f8E8M0FNU
+  // expected-error @+1 {{'arith.extf' op has f8E8M0FNU, a format that}}
+  %wide = arith.extf %e8 : f8E8M0FNU to f32
+  // expected-error @+1 {{'arith.constant' op has tensor<32xf6E3M2FN, #tile.blocked<per_thread = [1], lanes = [32], warps = [1]>>, a format that}}
+  %f6 = arith.constant dense<1.0> : tensor<32xf6E3M2FN, #tile.blocked<per_thread = [1], lanes = [32], warps = [1]>>
+  // expected-error @+1 {{'arith.extsi' op has i1025, but integers in kernels have at most 1024 bits; take several i64}}
+  %large = arith.extsi %a : i64 to i1025
+  %fits = arith.extsi %a : i64 to i1024
+}
+
+// -----
+
 // Numbers past 64 bits, as far as GPUs have no code for them: sums and products are computed.
 tile.kernel @wide(%a: i64, %b: f32) threads(32) launch {
   %c1 = arith.constant 1 : index

@@ -51,7 +51,7 @@ pub fn in_thread_order(a: &Use<'_>, b: &Use<'_>) -> bool {
 }
 
 /// Whether two atomic operations leave the same, whichever comes first, and say nothing of what they met.
-fn commute(a: &Use<'_>, b: &Use<'_>) -> bool {
+pub(crate) fn commute(a: &Use<'_>, b: &Use<'_>) -> bool {
     let kind = |u: &Use<'_>| {
         let atomic = u.op.cast::<AtomicRmw>()?;
         let unseen = atomic.result().is_none() && atomic.sem() == Semantics::Relaxed;

@@ -29,6 +29,8 @@
 //! lie apart by constants (`global_order`). Arguments are taken not to overlap, and other blocks are not waited for. Accesses
 //! that are all of single elements stay as they are.
 //!
+//! Nor is one needed between atomic operations of one kind that nobody asks for what was there, in shared memory as in global.
+//!
 //! Ops that move data between warps (`scratch`) have a barrier inside, which counts. Accesses come from effects and marks; see
 //! `shared_uses`. No barrier is inserted that another makes needless: each is tried without in the end.
 //!
@@ -48,7 +50,7 @@
 //!
 //! *Needs* `tile-allocate-scratch` where tiles go between warps. *Numbers* stay what they are.
 use crate::{
-    global_order::in_thread_order,
+    global_order::{commute, in_thread_order},
     shared_uses::{Pending, Use, Uses, Walk, Way, in_role, is_within_warps, line},
     uniform::search,
 };
@@ -207,7 +209,7 @@ fn missing<'c>(uses: &Uses<'c>, pending: &Pending<'c>, later: &Use<'c>) -> Optio
     let unseen = later.way == Way::Async && earlier.way == Way::Plain && earlier.writes && !pending.fenced;
     let in_order = || match buffer.is_global {
         true => in_thread_order(earlier, later),
-        false => of_one_thread(earlier, later),
+        false => commute(earlier, later) || of_one_thread(earlier, later),
     };
     // No warp meets another's bytes there.
     let apart = is_within_warps(earlier.op) && is_within_warps(later.op);
@@ -234,7 +236,8 @@ fn missing<'c>(uses: &Uses<'c>, pending: &Pending<'c>, later: &Use<'c>) -> Optio
     }))
 }
 
-/// The last op on the way to `later` that all threads come by, if `earlier` lies before it.
+/// The op on the way to `later` that all threads come by and that a barrier goes before, if `earlier` lies before it: the last
+/// one, or a loop around it that `earlier` is not in, so that the barrier is met once.
 fn place_before<'c>(later: &Use<'c>, earlier: &Use<'c>) -> Option<OperationRef<'c, 'c>> {
     // What came before the roles is over before they begin.
     if let Some((roles, _)) = in_role(later.op).filter(|own| in_role(earlier.op) != Some(*own)) {
@@ -242,7 +245,7 @@ fn place_before<'c>(later: &Use<'c>, earlier: &Use<'c>) -> Option<OperationRef<'
     }
     // All threads come by what they do together.
     if later.way == Way::Collective || later.is_whole_tile() {
-        return Some(later.op);
+        return Some(out_of_loops(later.op, earlier.op));
     }
     let mut place = later.op;
     let mut at = later.op.parent();
@@ -267,17 +270,30 @@ fn place_before<'c>(later: &Use<'c>, earlier: &Use<'c>) -> Option<OperationRef<'
         }
         at = outer.parent();
     }
-    let is_inside = |op: OperationRef<'c, 'c>| {
-        let mut at = Some(op);
-        while let Some(outer) = at {
-            if outer == place {
-                return true;
-            }
-            at = outer.parent();
+    (place == later.op || !is_inside(earlier.op, place)).then(|| out_of_loops(place, earlier.op))
+}
+
+/// The outermost loop around an op, with nothing but loops between, that `earlier` is not in.
+fn out_of_loops<'c>(op: OperationRef<'c, 'c>, earlier: OperationRef<'c, 'c>) -> OperationRef<'c, 'c> {
+    let mut place = op;
+    while let Some(outer) = place.parent()
+        && matches!(outer.full_name(), "scf.for" | "scf.while")
+        && !is_inside(earlier, outer)
+    {
+        place = outer;
+    }
+    place
+}
+
+fn is_inside<'c>(op: OperationRef<'c, 'c>, outer: OperationRef<'c, 'c>) -> bool {
+    let mut at = Some(op);
+    while let Some(op) = at {
+        if op == outer {
+            return true;
         }
-        false
-    };
-    (place == later.op || !is_inside(earlier.op)).then_some(place)
+        at = op.parent();
+    }
+    false
 }
 
 /// Whether a value is the same in all threads of the block.
@@ -333,7 +349,9 @@ fn of_one_thread<'c>(a: &Use<'c>, b: &Use<'c>) -> bool {
                 Some(d) => d.copy_bits() == 0,
                 None => threads == 128,
             };
-            x == y && divided && places == b.places() && places.iter().all(|v| is_fixed(*v))
+            // Rows that are given by numbers may be the same row.
+            let is_number = |v: &V<'c>| !v.r#type().is_ranked_tensor_type();
+            x == y && divided && places == b.places() && places.iter().all(|v| is_number(v) && is_fixed(*v))
         }
         _ => false,
     }

@@ -30,6 +30,7 @@ use girih_core::{
 use girih_dialects::tile::{
     layouts::{Fragment, contiguous_elements, element_offset, elements_per_thread, layout_of},
     ops::{
+        atomic::AtomicRmw,
         cp_async::CpAsync,
         kernel::Kernel,
         memory::{Alloc, Load, Store, contiguous, is_mbarrier},
@@ -343,8 +344,8 @@ fn one_use<'c>(
         uses.asked.push((user, map.permutation()));
     } else if user.is::<Wgmma>() || user.is::<Mma>() {
         uses.asked.push((user, swizzle_of_rows(row_bytes(view.r#type()))));
-    } else if user.is::<CpAsync>() {
-        // Whole atoms of 16 bytes or parts of them, under any swizzle.
+    } else if user.is::<CpAsync>() || user.is::<AtomicRmw>() {
+        // Whole atoms of 16 bytes or parts of them, and single elements, under any swizzle.
         uses.unknown.push(user);
     } else if user.is::<RegionCopy>() || user.is::<Apply>() || user.full_name() == "memref.dim" {
         // Their maps take the buffer's swizzle, whatever it is.

@@ -240,3 +240,71 @@ tile.kernel @reductions() threads(128) launch {
     } : !row -> !sum
   }
 }
+
+// -----
+
+// Atomic operations of one kind come in any order. Stores before them and loads after them do not, nor do other kinds, nor those
+// that tell what was there.
+// CHECK-LABEL: tile.kernel @counts
+// CHECK: tile.store
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: scf.for
+// CHECK-NEXT: tile.atomic_rmw add
+// CHECK-NEXT: tile.atomic_rmw add
+// CHECK-NEXT: }
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.load
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.atomic_rmw maxs
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.atomic_rmw exch
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.atomic_rmw exch
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.atomic_rmw add
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.atomic_rmw add
+// CHECK-NOT: tile.barrier
+#L = #tile.blocked<per_thread = [1], lanes = [32], warps = [4]>
+tile.kernel @counts(%X: memref<128xi32, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %one = arith.constant dense<1> : tensor<128xi32, #L>
+  %x = tile.load %X[%c0] : memref<128xi32, #tile.global> -> tensor<128xi32, #L>
+  %m = tile.alloc : memref<128xi32, #tile.shared>
+  tile.store %one, %m[%c0] : tensor<128xi32, #L>, memref<128xi32, #tile.shared>
+  scf.for %i = %c0 to %c4 step %c1 {
+    tile.atomic_rmw add %one, %m[] rows %x : tensor<128xi32, #L> : tensor<128xi32, #L>, memref<128xi32, #tile.shared>
+    tile.atomic_rmw add %x, %m[%i] : tensor<128xi32, #L>, memref<128xi32, #tile.shared>
+  }
+  %y = tile.load %m[%c0] : memref<128xi32, #tile.shared> -> tensor<128xi32, #L>
+  tile.atomic_rmw maxs %y, %m[] rows %x : tensor<128xi32, #L> : tensor<128xi32, #L>, memref<128xi32, #tile.shared>
+  // In the same rows, whose numbers may be the same in several threads.
+  tile.atomic_rmw exch %y, %m[] rows %x : tensor<128xi32, #L> : tensor<128xi32, #L>, memref<128xi32, #tile.shared>
+  tile.atomic_rmw exch %one, %m[] rows %x : tensor<128xi32, #L> : tensor<128xi32, #L>, memref<128xi32, #tile.shared>
+  %a = tile.atomic_rmw add %one, %m[] rows %x : tensor<128xi32, #L> : tensor<128xi32, #L>, memref<128xi32, #tile.shared> -> tensor<128xi32, #L>
+  tile.atomic_rmw add %a, %m[] rows %x : tensor<128xi32, #L> : tensor<128xi32, #L>, memref<128xi32, #tile.shared>
+}
+
+// -----
+
+// Each thread meets its own elements alone.
+// CHECK-LABEL: tile.kernel @own_elements
+// CHECK: tile.atomic_rmw exch
+// CHECK-NOT: tile.barrier
+#L = #tile.blocked<per_thread = [1], lanes = [32], warps = [4]>
+tile.kernel @own_elements() threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1> : tensor<128xi32, #L>
+  %m = tile.alloc : memref<128xi32, #tile.shared>
+  tile.store %one, %m[%c0] : tensor<128xi32, #L>, memref<128xi32, #tile.shared>
+  tile.atomic_rmw exch %one, %m[%c0] : tensor<128xi32, #L>, memref<128xi32, #tile.shared>
+  %y = tile.load %m[%c0] : memref<128xi32, #tile.shared> -> tensor<128xi32, #L>
+}

@@ -103,4 +103,21 @@ tile.kernel @by_hand() threads(32) launch {
   %z = memref.load %n[%t, %c0] : memref<32x32xf32, #tile.shared<swizzle = 128>>
 }
 
+// Atomic operations of whole tiles go by single elements, under whatever swizzle the others want.
+// SAID: :[[@LINE+8]]:8: remark: 32-way conflict where the tile is read by columns at line [[@LINE+11]]; swizzle 128 leaves it at 4-way
+// CHECK-LABEL: tile.kernel @atomics
+// CHECK: %[[M:.*]] = tile.alloc : memref<32x32xf32, #tile.shared<swizzle = 128>>
+// CHECK: tile.atomic_rmw add %{{.*}}, %[[M]][%{{.*}}, %{{.*}}] : tensor<32x32xf32>, memref<32x32xf32, #tile.shared<swizzle = 128>> -> tensor<32x32xf32>
+tile.kernel @atomics() threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %m = tile.alloc : memref<32x32xf32, #tile.shared<swizzle = auto>>
+  %c0 = arith.constant 0 : index
+  %t = tile.thread_id
+  %y = memref.load %m[%t, %c0] : memref<32x32xf32, #tile.shared<swizzle = auto>>
+  %one = arith.constant dense<1.0> : tensor<32x32xf32>
+  %old = tile.atomic_rmw add %one, %m[%c0, %c0] : tensor<32x32xf32>, memref<32x32xf32, #tile.shared<swizzle = auto>> -> tensor<32x32xf32>
+}
+
 }

@@ -138,3 +138,35 @@ func.func private @fragment(%m: memref<64x16xf32, #tile.shared>, %i: index, %mas
   %x = tile.load %m[%i, %i] mask %mask : tensor<64x16xi1> : memref<64x16xf32, #tile.shared> -> tensor<64x16xf32, #tile.layout<wgmma_d>>
   return
 }
+
+// -----
+
+func.func private @strided(%m: memref<8x8xf32, strided<[16, 1]>, #tile.shared>, %i: index, %x: tensor<8x8xf32>) {
+  // expected-error @+1 {{combines a tile with memref<8x8xf32, strided<[16, 1]>, #tile.shared>, but in shared memory atomic operations go to contiguous memrefs of static sizes; take a part with tile.slab, or give the indices of the whole}}
+  tile.atomic_rmw add %x, %m[%i, %i] : tensor<8x8xf32>, memref<8x8xf32, strided<[16, 1]>, #tile.shared>
+  return
+}
+
+// -----
+
+func.func private @sizes(%m: memref<?xf32, #tile.shared>, %i: index, %x: tensor<8xf32>) {
+  // expected-error @+1 {{combines a tile with memref<?xf32, #tile.shared>, but in shared memory atomic operations go to contiguous memrefs of static sizes}}
+  tile.atomic_rmw add %x, %m[%i] : tensor<8xf32>, memref<?xf32, #tile.shared>
+  return
+}
+
+// -----
+
+func.func private @elsewhere(%m: memref<8xf32, #tile.shared_cluster>, %i: index, %x: tensor<8xf32>) {
+  // expected-error @+1 {{operand #1 'destination' must be a memref in #tile.global or #tile.shared}}
+  tile.atomic_rmw add %x, %m[%i] : tensor<8xf32>, memref<8xf32, #tile.shared_cluster>
+  return
+}
+
+// -----
+
+func.func private @fragment(%m: memref<64x16xf32, #tile.shared>, %i: index, %x: tensor<64x16xf32, #tile.layout<wgmma_d>>) {
+  // expected-error @+1 {{moves tensor<64x16xf32, #tile.layout<wgmma_d>>, but fragments of instructions go with tile.load and tile.store}}
+  tile.atomic_rmw add %x, %m[%i, %i] : tensor<64x16xf32, #tile.layout<wgmma_d>>, memref<64x16xf32, #tile.shared>
+  return
+}

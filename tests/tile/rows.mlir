@@ -17,6 +17,12 @@ tile.kernel @rows(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %H: memref
   tile.atomic_rmw maxs %rows, %H[] rows %rows : tensor<64xi32> : tensor<64xi32>, memref<?xi32, #tile.global>
   // CHECK: %{{.*}} = tile.atomic_rmw cas %{{.*}}, %H[%{{.*}}] compare %{{.*}} : tensor<64xi32> sem acq_rel scope sys : tensor<64xi32>, memref<?xi32, #tile.global> -> tensor<64xi32>
   %old = tile.atomic_rmw cas %rows, %H[%c0] compare %rows : tensor<64xi32> sem acq_rel scope sys : tensor<64xi32>, memref<?xi32, #tile.global> -> tensor<64xi32>
+  // Shared memory.
+  %shared = tile.alloc : memref<64xi32, #tile.shared<align = 256>>
+  // CHECK: tile.atomic_rmw add %{{.*}}, %{{.*}}[] rows %{{.*}} : tensor<64xi32> : tensor<64xi32>, memref<64xi32, #tile.shared<align = 256>>
+  tile.atomic_rmw add %rows, %shared[] rows %rows : tensor<64xi32> : tensor<64xi32>, memref<64xi32, #tile.shared<align = 256>>
+  // CHECK: tile.atomic_rmw xor %{{.*}}, %{{.*}}[%{{.*}}] scope cluster : tensor<64xi32>, memref<64xi32, #tile.shared<align = 256>>
+  tile.atomic_rmw xor %rows, %shared[%c0] scope cluster : tensor<64xi32>, memref<64xi32, #tile.shared<align = 256>>
   // Masks.
   // CHECK: %[[M:.*]] = arith.constant dense<true> : tensor<64x128xi1>
   %m = arith.constant dense<true> : tensor<64x128xi1>

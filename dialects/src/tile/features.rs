@@ -228,7 +228,7 @@ fn with_cache(mut features: Vec<Feature>, cached: bool) -> Vec<Feature> {
 
 /// An atomic operation; not every target has the scope of a cluster.
 fn atomic_rmw(op: OperationRef<'_, '_>) -> Vec<Feature> {
-    let of_cluster = atomic::AtomicRmw::from_op(op).scope() == Scope::Cluster;
+    let of_cluster = atomic::AtomicRmw::from_op(op).scope() == Some(Scope::Cluster);
     of_cluster.then_some(one(Op::FenceCluster)).into_iter().collect()
 }
 

@@ -23,6 +23,7 @@ use girih_dialects::{
     tile::{
         distribution::Distribution,
         ops::atomic::{AtomicKind, AtomicRmw, Semantics},
+        spaces::shared_of,
         target_of,
     },
 };
@@ -127,6 +128,10 @@ struct Atomic<'c, 'e, 'b> {
     /// `relaxed.gpu`.
     order: String,
     scope: String,
+    /// `global` or `shared`.
+    space: &'static str,
+    /// LLVM's constraint of an address there.
+    address: &'static str,
     /// Whether an operation that would change nothing may be left out.
     is_relaxed: bool,
     /// `atom` or `red`.
@@ -146,11 +151,18 @@ impl<'c, 'e, 'b> Atomic<'c, 'e, 'b> {
         let adds_bf16 = target_of(op.op()).is_none_or(|t| Feature::Op(Instruction::AddBf16).legal(t).is_ok());
         let returns = op.result().is_some();
         let reduces = !returns && matches!(sem, Semantics::Relaxed | Semantics::Release) && kind.commutes();
+        let (space, address) = match shared_of(op.destination().r#type()) {
+            Some(_) => ("shared", "r"),
+            None => ("global", "l"),
+        };
+        let scope = op.participants().to_string();
         Atomic {
             e,
             kind,
-            order: format!("{sem}.{}", op.scope()),
-            scope: op.scope().to_string(),
+            order: format!("{sem}.{scope}"),
+            scope,
+            space,
+            address,
             is_relaxed: sem == Semantics::Relaxed,
             name: if reduces { "red" } else { "atom" },
             native: native(kind, element, bits, adds_bf16),
@@ -195,7 +207,7 @@ impl<'c, 'e, 'b> Atomic<'c, 'e, 'b> {
         };
         let first = 2 * outputs.len();
         let mut inputs = vec![AsmOperand {
-            constraint: "l",
+            constraint: self.address,
             value: pointer,
         }];
         inputs.extend(compare.into_iter().chain([value]).map(|v| AsmOperand {
@@ -209,9 +221,10 @@ impl<'c, 'e, 'b> Atomic<'c, 'e, 'b> {
         });
         let into = if outputs.is_empty() { "" } else { "$0, " };
         let text = format!(
-            "{guard}{}.{}.global.{native} {into}[${first}], {};",
+            "{guard}{}.{}.{}.{native} {into}[${first}], {};",
             self.name,
             self.order,
+            self.space,
             listed.join(", ")
         );
         let old = e.inline_ptx(&text, &outputs, &tied, &inputs, true);
@@ -225,13 +238,13 @@ impl<'c, 'e, 'b> Atomic<'c, 'e, 'b> {
 
     /// Swaps in what `value` makes of what is there, until nobody came in between; what was there, as a word.
     fn swapped(&self, e: &Emit<'c, '_>, pointer: V<'c>, value: V<'c>) -> V<'c> {
-        let (bits, constraint) = (self.bits, self.words.constraint);
+        let (bits, constraint, space) = (self.bits, self.words.constraint, self.space);
         let output = [(constraint, e.int(bits))];
         let address = || AsmOperand {
-            constraint: "l",
+            constraint: self.address,
             value: pointer,
         };
-        let load = format!("ld.relaxed.{}.global.b{bits} $0, [$1];", self.scope);
+        let load = format!("ld.relaxed.{}.{space}.b{bits} $0, [$1];", self.scope);
         let first = e.inline_ptx(&load, &output, &[], &[address()], true)[0];
         e.repeat(first, |e, expected| {
             let new = self.combined(e, self.words.unpack(e, &[expected])[0], value);
@@ -246,7 +259,7 @@ impl<'c, 'e, 'b> Atomic<'c, 'e, 'b> {
                 }
                 false => "",
             };
-            let text = format!("{guard}atom.{}.global.cas.b{bits} $0, [$2], $3, $4;", self.order);
+            let text = format!("{guard}atom.{}.{space}.cas.b{bits} $0, [$2], $3, $4;", self.order);
             let met = e.inline_ptx(&text, &output, &[expected], &inputs, true)[0];
             (e.cmp(Cmp::Ne, met, expected), met)
         })

@@ -7,11 +7,12 @@ use super::{
     access::{How, Words, load, store},
     distributed::Coordinates,
     group, lower,
-    memory::Global,
+    memory::{Global, shared_element},
     refuse, shared_tile,
     tma::policy,
 };
 use crate::known::is_nonnegative;
+use girih_core::tensor_map::Swizzle;
 use girih_dialects::{
     nvvm::{Cmp, Emit, V},
     tile::{
@@ -29,9 +30,11 @@ use girih_dialects::{
 use girih_ir::{conversion::Conversion, ext::DYNAMIC, op::OpView, prelude::*};
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
-/// Where a tile lies in global memory, and which part of it is inside.
+/// Where a tile lies in global memory, and which part of it is inside; in shared memory where something of it may be outside.
 pub(super) struct Place<'c> {
     memory: Global<'c>,
+    /// The type of a memref under a swizzle, and the indices of the tile's first element there.
+    swizzled: Option<(Type<'c>, Vec<V<'c>>)>,
     pub(super) coordinates: Coordinates<'c>,
     /// Address of the thread's element at register 0 where coordinates are sums.
     thread_pointer: Option<V<'c>>,
@@ -106,7 +109,8 @@ impl<'c> Place<'c> {
             .collect();
         let pointer = memory.element(e, &at);
         let coordinates = Coordinates::new(e, d);
-        let thread_pointer = coordinates.is_sum().then(|| {
+        let is_swizzled = shared_of(t).is_some_and(|s| s.mode() != Swizzle::None);
+        let thread_pointer = (coordinates.is_sum() && !is_swizzled).then(|| {
             let mut thread: Vec<V> = coordinates.thread.iter().map(|c| e.zext(*c, 64)).collect();
             if rows.is_some() {
                 thread[0] = e.c64(0);
@@ -119,6 +123,7 @@ impl<'c> Place<'c> {
         });
         Some(Place {
             memory,
+            swizzled: is_swizzled.then_some((t, indices)),
             coordinates,
             thread_pointer,
             pointer,
@@ -145,6 +150,10 @@ impl<'c> Place<'c> {
                 .collect();
             if let Some(rows) = &self.rows {
                 at[0] = rows[register];
+            }
+            if let Some((t, first)) = &self.swizzled {
+                let at: Vec<V> = at.iter().zip(first).map(|(c, i)| e.add(*c, e.to_int(*i, 64))).collect();
+                return (shared_element(e, *t, self.memory.pointer, &at), 0);
             }
             let memory = Global {
                 pointer: self.pointer,

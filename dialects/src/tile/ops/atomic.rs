@@ -1,7 +1,12 @@
 //! Whole tiles combined with memory that others change as well.
 use super::{
-    super::{layouts::ANY_TILE, marks::COLLECTIVE, spaces::GLOBAL_MEMREF, verify::on_device},
-    memory::AccessTile,
+    super::{
+        layouts::ANY_TILE,
+        marks::COLLECTIVE,
+        spaces::shared_of,
+        verify::{is_contiguous, on_device},
+    },
+    memory::{AccessTile, MEMORY},
     rows::rows_fit,
     tensormap_device::Scope,
 };
@@ -82,10 +87,10 @@ impl Semantics {
 }
 
 op! {
-    /// Combines each element of a tile with the one in memory, each as if alone (`red.global`, `atom.global`). What is outside
-    /// the memref is dropped, and so is what `mask` is false for. With `rows`, element `(i, j)` goes to row `rows[i]`, and
-    /// `indices` are those of the other axes. In what order elements come is not said, so sums of floats differ from run to run
-    /// in their last bits.
+    /// Combines each element of a tile with the one in global or shared memory, each as if alone (`red`, `atom`). What is outside
+    /// the memref is dropped, and so is what `mask` is false for; in shared memory too, which is contiguous and may have any
+    /// swizzle. With `rows`, element `(i, j)` goes to row `rows[i]`, and `indices` are those of the other axes. In what order
+    /// elements come is not said, so sums of floats differ from run to run in their last bits.
     ///
     /// A result is what memory held before, zero where nothing was done. It is the same in all threads that hold an element, of
     /// which one does the operation; where they are in several warps it goes through shared memory (`scratch`, which
@@ -102,7 +107,7 @@ op! {
     /// the smaller or larger float, bf16 before sm_90.
     ///
     /// `sem` orders the whole block: what it did before a release comes before, what it does after an acquire comes after.
-    /// `scope` says who takes part; the GPU where it is left out.
+    /// `scope` says who takes part; where it is left out the GPU, and in shared memory the block (`cta`).
     ///
     /// ```mlir
     /// tile.kernel @k(%H: memref<?xi32, #tile.global>, %N: memref<i32, #tile.global>) threads(128) launch {
@@ -117,18 +122,21 @@ op! {
     ///   %next = arith.constant dense<1> : tensor<i32>
     ///   %ticket = tile.atomic_rmw add %next, %N[] sem acq_rel : tensor<i32>, memref<i32, #tile.global> -> tensor<i32>
     ///   %old = tile.atomic_rmw cas %rows, %H[%c0] compare %one : tensor<64xi32> scope sys : tensor<64xi32>, memref<?xi32, #tile.global> -> tensor<64xi32>
+    ///   %counts = tile.alloc : memref<64xi32, #tile.shared>
+    ///   tile.store %one, %counts[%c0] : tensor<64xi32>, memref<64xi32, #tile.shared>
+    ///   tile.atomic_rmw add %one, %counts[] rows %old : tensor<64xi32> : tensor<64xi32>, memref<64xi32, #tile.shared>
     /// }
     /// ```
     pub struct AtomicRmw = "tile.atomic_rmw" {
         operands {
-            value: one(ANY_TILE), destination: one(GLOBAL_MEMREF), indices: variadic(INDEX), compare: optional(ANY_TILE),
+            value: one(ANY_TILE), destination: one(MEMORY), indices: variadic(INDEX), compare: optional(ANY_TILE),
             rows: optional(ANY_TILE), mask: optional(ANY_TILE), scratch: optional(ANY),
         }
         results { result: optional(ANY_TILE) }
         attributes {
             kind: required(AtomicKind),
             sem: default(Semantics, Semantics::Relaxed),
-            scope: default(Scope, Scope::Gpu),
+            scope: optional(Scope),
         }
         effects custom
         marks [COLLECTIVE: scratch]
@@ -155,14 +163,29 @@ impl<'c: 'a, 'a> AtomicRmw<'c, 'a> {
     pub fn tile(&self) -> Value<'c, 'a> {
         self.result().unwrap_or_else(|| self.value())
     }
+    /// Who takes part, where the op does not say so too.
+    pub fn participants(&self) -> Scope {
+        let own = || match shared_of(self.destination().r#type()) {
+            Some(_) => Scope::Cta,
+            None => Scope::Gpu,
+        };
+        self.scope().unwrap_or_else(own)
+    }
 }
 
 fn verify<'c>(atomic: AtomicRmw<'c, 'c>) -> Res {
     let (op, mut errors) = (atomic.op(), Errors::default());
     errors.merge(on_device(op));
-    let tile = atomic.value().r#type();
+    let (tile, memory) = (atomic.value().r#type(), atomic.destination().r#type());
+    if shared_of(memory).is_some() && !is_contiguous(memory) {
+        let m = format!(
+            "combines a tile with {memory}, but in shared memory atomic operations go to contiguous memrefs of static sizes; \
+             take a part with tile.slab, or give the indices of the whole"
+        );
+        errors.op(&op, m);
+    }
     let access = AccessTile {
-        memory: atomic.destination().r#type(),
+        memory,
         tile,
         vector: None,
         pad: None,

@@ -41,8 +41,10 @@ VARIANTS = {
     "row_sum": [(1, 8192, 256, 1), (1, 8192, 512, 1), (1, 4096, 256, 1), (1, 16384, 512, 1)],
     "col_sum": [(128, 64, 256, 1), (256, 64, 256, 1), (256, 64, 512, 1), (128, 128, 256, 1)],
     "transpose": [(64, 64, 256, 1), (64, 64, 128, 1), (64, 128, 256, 1), (128, 64, 256, 1), (128, 128, 512, 1)],
+    # Blocks of a multiprocessor are those of the grid.
+    "histogram": [(1, 4096, 256, 1, 8), (1, 8192, 256, 1, 8), (1, 4096, 512, 1, 4), (1, 8192, 512, 1, 4), (1, 8192, 1024, 1, 2), (1, 2048, 128, 1, 16)],
     # As they stand in the file.
-    **{name: [()] for name in ("argmax", "cumsum", "gather", "histogram", "quantize", "gelu", "gemm")},
+    **{name: [()] for name in ("argmax", "cumsum", "gather", "quantize", "gelu", "gemm")},
 }
 # example, shape, variants that run it
 CASES = [
@@ -73,6 +75,9 @@ def specialise(name, text, rows, columns, threads, cluster, resident=None):
         text = text.replace("%c64 = arith.constant 64", f"%c64 = arith.constant {columns}").replace("tensor<64x", f"tensor<{columns}x")
         text = text.replace("%c128 = arith.constant 128", f"%c128 = arith.constant {rows}")
         return text.replace("tensor<128x64x", f"tensor<{rows}x{columns}x")
+    if name == "histogram":
+        text = text.replace("arith.constant 4096", f"arith.constant {columns}").replace("tensor<4096x", f"tensor<{columns}x")
+        return text.replace("%most = arith.constant 1056", f"%most = arith.constant {132 * resident}")
     lines = []
     for line in text.splitlines(keepends=True):
         if "%weight_row = " in line or "%bias_row = " in line:

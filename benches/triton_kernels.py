@@ -174,10 +174,21 @@ def gather(X, I, Y, rows, n, stride_x, stride_y, ROWS: tl.constexpr, COLUMNS: tl
 
 @triton.jit
 def histogram(X, H, n, BLOCK: tl.constexpr):
-    """With an atomic addition for each element, as girih's example has it."""
+    """With an atomic addition for each element."""
     at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(X + at, mask=at < n, other=0)
     tl.atomic_add(H + x, tl.full([BLOCK], 1, tl.int32), mask=at < n, sem="relaxed")
+
+
+@triton.jit
+def histogram_counted(X, H, n, PLACES: tl.constexpr, BLOCK: tl.constexpr):
+    """A program counts tiles as many apart as there are programs, and adds what it counted to memory once."""
+    counts = tl.zeros([PLACES], tl.int32)
+    for start in range(tl.program_id(0) * BLOCK, n, tl.num_programs(0) * BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        x = tl.load(X + at, mask=at < n, other=0)
+        counts += tl.histogram(x, PLACES, mask=at < n)
+    tl.atomic_add(H + tl.arange(0, PLACES), counts, sem="relaxed")
 
 
 @triton.jit
@@ -315,6 +326,10 @@ def configurations(name, args, outs):
                 add(f"{block}, {warps} warps", lambda g=grid, b=block, w=warps: gelu[g](x, args[1], out, n, 1.5, BLOCK=b, num_warps=w))
             else:
                 add(f"{block}, {warps} warps", lambda g=grid, b=block, w=warps: histogram[g](x, out, n, BLOCK=b, num_warps=w))
+        if name == "histogram":
+            for block, warps, resident in [(1024, 4, 8), (1024, 4, 16), (2048, 4, 8), (2048, 4, 16), (2048, 8, 8), (4096, 4, 8), (4096, 8, 8), (8192, 8, 8), (8192, 16, 4)]:
+                grid = (132 * resident,)
+                add(f"counted {block}, {warps} warps, resident {resident}", lambda g=grid, b=block, w=warps: histogram_counted[g](x, out, n, PLACES=out.numel(), BLOCK=b, num_warps=w))
     elif name == "quantize":
         whole = triton.next_power_of_2(n)
         for warps in (2, 4, 8, 16):

@@ -1,31 +1,65 @@
 // H[x] = how many elements of X are x, for numbers from 0 to the size of H; others are not counted. H starts as zeros.
 //
+// A block counts 1024 numbers, from 1024 times its x on, in tiles of X as many apart as its y has blocks: in shared memory, whose
+// counts it adds to H in the end.
+//
 //   girih run examples/histogram.mlir --arg X=iota:i32[5000] --arg H=zeros:i32[300]
 //
 // RUN: girih run %s --device sim --arg X=iota:i32[3000] --arg H=zeros:i32[700] | FileCheck %s
 // RUN: girih run %s --device sim --arg X=ones:i32[1001] --arg H=zeros:i32[2] | FileCheck %s
+// RUN: girih run %s --device sim --check-memory --arg X=uniform(low=-9,high=2500):i32[9000] --arg H=zeros:i32[2100] | FileCheck %s
 // CHECK: histogram: ran on
 // CHECK-NEXT: right: H: all {{.*}} elements are exact
 
 !numbers = memref<?xi32, #tile.global>
+!counts = memref<1040xi32, #tile.shared>
 
 module attributes {tile.target = "sm_90a"} {
 
-tile.kernel @histogram(%X: !numbers, %H: !numbers) threads(128) launch {
+tile.kernel @histogram(%X: !numbers, %H: !numbers) threads(256) launch {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c1024 = arith.constant 1024 : index
+  %c4096 = arith.constant 4096 : index
+  // 8 for each of 132 multiprocessors.
+  %most = arith.constant 1056 : index
+  // X has no numbers past that.
+  %past = arith.constant 2147483648 : index
   %n = memref.dim %X, %c0 : !numbers
-  %blocks = arith.ceildivui %n, %c1024 : index
-  tile.grid %blocks, %c1, %c1
+  %m = memref.dim %H, %c0 : !numbers
+  %places = arith.minui %m, %past : index
+  %parts = arith.ceildivui %places, %c1024 : index
+  %tiles = arith.ceildivui %n, %c4096 : index
+  %blocks = arith.minui %tiles, %most : index
+  tile.grid %parts, %blocks, %c1
 } body {
+  %c0 = arith.constant 0 : index
   %c1024 = arith.constant 1024 : index
-  %block = tile.block_id x
-  %i = arith.muli %block, %c1024 : index
-  %one = arith.constant dense<1> : tensor<1024xi32>
-  // What is past the end counts nowhere.
-  %x = tile.load %X[%i] {pad = -1 : i32} : !numbers -> tensor<1024xi32>
-  tile.atomic_rmw add %one, %H[] rows %x : tensor<1024xi32> : tensor<1024xi32>, !numbers
+  %c4096 = arith.constant 4096 : index
+  %n = memref.dim %X, %c0 : !numbers
+  %part = tile.block_id x
+  %first = arith.muli %part, %c1024 : index
+  %least = arith.index_cast %first : index to i32
+  %lowest = tile.splat %least : i32 -> tensor<4096xi32>
+  %block = tile.block_id y
+  %blocks = tile.grid_dim y
+  %start = arith.muli %block, %c4096 : index
+  %step = arith.muli %blocks, %c4096 : index
+
+  %counts = tile.alloc : !counts
+  %zeros = arith.constant dense<0> : tensor<1040xi32>
+  tile.store %zeros, %counts[%c0] : tensor<1040xi32>, !counts
+  %one = arith.constant dense<1> : tensor<4096xi32>
+  // All other numbers, and what is past the end, are counted there, and forgotten: asking of each would cost more.
+  %rest = arith.constant dense<1024> : tensor<4096xi32>
+  scf.for %i = %start to %n step %step {
+    %x = tile.load %X[%i] {pad = -1 : i32} : !numbers -> tensor<4096xi32>
+    %above = arith.subi %x, %lowest : tensor<4096xi32>
+    %place = arith.minui %above, %rest : tensor<4096xi32>
+    tile.atomic_rmw add %one, %counts[] rows %place : tensor<4096xi32> : tensor<4096xi32>, !counts
+  }
+  %all = tile.load %counts[%c0] : !counts -> tensor<1024xi32>
+  tile.atomic_rmw add %all, %H[%first] : tensor<1024xi32>, !numbers
 }
 
 func.func @histogram_ref(%X: memref<?xi32>, %H: memref<?xi32>) {

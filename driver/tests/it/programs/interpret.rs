@@ -4,6 +4,7 @@
 //! A program whose result would depend on an order that nothing prescribes, or on something undefined, is [`Invalid`]:
 //! two stores to one place, sums of floats that are rounded, a conversion of what does not fit.
 use super::{
+    atomics::{Atomic, in_shared},
     number::{self, exact_integers, is_nan, signed, value, wrapped},
     program::{
         Argument, Base, Combiner, Condition, Content, Dice, Id, Index, Kind, Number, Op, Program, Region, Start, Tile,
@@ -17,9 +18,9 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub struct Invalid(pub String);
 
-type Result<T> = std::result::Result<T, Invalid>;
+pub(super) type Result<T> = std::result::Result<T, Invalid>;
 
-fn invalid<T>(why: impl Into<String>) -> Result<T> {
+pub(super) fn invalid<T>(why: impl Into<String>) -> Result<T> {
     Err(Invalid(why.into()))
 }
 
@@ -183,6 +184,26 @@ impl Machine {
                 let places = self.places(*argument, &block.place(p, at), rows, shape, mask)?;
                 vec![self.store(p, *argument, places, &operands[0], Some(atomic))?]
             }
+            Kind::Shared { at, kind, .. } => {
+                let others = 2 + usize::from(*kind == "cas");
+                let rows = operands.get(others).map(|r| (in_type(others), &r[..]));
+                let atomic = Atomic {
+                    kind,
+                    compare: operands.get(2).filter(|_| *kind == "cas").map(|c| c.as_slice()),
+                    is_seen: op.results.len() > 1,
+                };
+                let (memory, tile) = (from.expect("a buffer"), tile(&op.operands[1]));
+                let starts = block.place(p, at);
+                let (after, met) = in_shared(
+                    &atomic,
+                    (memory, &operands[0]),
+                    (tile, &operands[1]),
+                    &starts,
+                    rows,
+                    mask,
+                )?;
+                [after, met].into_iter().take(op.results.len()).collect()
+            }
             Kind::For { trips, .. } => {
                 let region = &op.regions[0];
                 let mut carried = operands;
@@ -345,57 +366,8 @@ impl Machine {
     }
 }
 
-/// An atomic operation on elements.
-struct Atomic<'p> {
-    kind: &'static str,
-    compare: Option<&'p [u64]>,
-    /// Whether somebody asks for what was there.
-    is_seen: bool,
-}
-
-impl Atomic<'_> {
-    /// Whether it matters which operation on a place comes first.
-    fn shows_order(&self) -> bool {
-        self.is_seen || matches!(self.kind, "exch" | "cas")
-    }
-    /// What element `i` makes of what was there.
-    fn combined(&self, dtype: DType, old: u64, new: u64, i: usize) -> Result<u64> {
-        let float = dtype.is_float();
-        let op = match self.kind {
-            "exch" => return Ok(new),
-            "cas" => {
-                return Ok(if self.compare.is_some_and(|c| c[i] == old) {
-                    new
-                } else {
-                    old
-                });
-            }
-            "add" if float => "arith.addf",
-            "add" => "arith.addi",
-            "mul" if float => "arith.mulf",
-            "mul" => "arith.muli",
-            "mins" => "arith.minsi",
-            "maxs" => "arith.maxsi",
-            "minu" => "arith.minui",
-            "maxu" => "arith.maxui",
-            "minimumf" => "arith.minimumf",
-            "maximumf" => "arith.maximumf",
-            "and" => "arith.andi",
-            "or" => "arith.ori",
-            _ => "arith.xori",
-        };
-        if float && matches!(self.kind, "add" | "mul") {
-            let small = |v: f64| v.fract() == 0.0 && v.abs() <= 256.0;
-            if !small(value(dtype, new)) || value(dtype, old).fract() != 0.0 || exact_integers(dtype) < 1e6 {
-                return invalid("a sum of floats that may be rounded");
-            }
-        }
-        number::binary(op, dtype, old, new).ok_or_else(|| Invalid("undefined".into()))
-    }
-}
-
 /// Coordinates of the element with this number in the row-major list.
-fn coordinates(mut n: i64, shape: &[i64]) -> Vec<i64> {
+pub(super) fn coordinates(mut n: i64, shape: &[i64]) -> Vec<i64> {
     let mut at = vec![0; shape.len()];
     for (c, size) in at.iter_mut().zip(shape).rev() {
         *c = n % size;
@@ -410,7 +382,7 @@ fn place(at: &[i64], shape: &[i64]) -> usize {
 }
 
 /// Number of the element of a tile that an element of a part of it is.
-fn inside(at: &[i64], starts: &[i64], strides: &[i64], shape: &[i64]) -> Option<usize> {
+pub(super) fn inside(at: &[i64], starts: &[i64], strides: &[i64], shape: &[i64]) -> Option<usize> {
     let at: Vec<i64> = at
         .iter()
         .zip(starts)

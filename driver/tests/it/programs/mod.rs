@@ -6,13 +6,14 @@
 //! | [`program`] | what a program is |
 //! | [`draw`] | the program of a seed |
 //! | [`text`] | a program as MLIR |
-//! | [`number`], [`interpret`] | what a program does |
+//! | [`number`], [`interpret`], [`atomics`] | what a program does |
 //! | [`variant`] | ways to compile it |
 //! | [`shrink`] | a small program that fails as a large one does |
 //! | [`report`] | a failing program, and cases for a GPU, as files |
 //!
 //! `GIRIH_PROGRAMS=5000 GIRIH_PROGRAMS_SEED=7 cargo test -p girih --test it programs` draws others, and
 //! `GIRIH_PROGRAMS_WRITE=DIR` writes them for `girih-diff-suite --programs DIR`, which needs no compiler.
+mod atomics;
 mod draw;
 mod interpret;
 mod number;

@@ -148,6 +148,13 @@ pub enum Kind {
         at: Vec<Index>,
         kind: &'static str,
     },
+    /// A buffer in shared memory that a tile is combined with. Operands: what it holds before, then as for `Atomic`. Results:
+    /// what it holds then, and what was there if there are two.
+    Shared {
+        at: Vec<Index>,
+        kind: &'static str,
+        swizzle: &'static str,
+    },
     Constant(u64),
     Iota(usize),
     /// A tile of a number, of type i32 or i64.

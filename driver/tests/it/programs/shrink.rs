@@ -156,6 +156,10 @@ fn simplify(op: &mut Op) {
             *pad = None;
         }
         Kind::Store { at, .. } | Kind::Scatter { at, .. } | Kind::Atomic { at, .. } => plain(at),
+        Kind::Shared { at, swizzle, .. } => {
+            plain(at);
+            *swizzle = "none";
+        }
         Kind::Slice { at, strides } | Kind::Insert { at, strides } => {
             strides.fill(1);
             at.fill(Start::Written(0));
@@ -243,6 +247,7 @@ fn touch(op: &mut Op, argument_of: &mut dyn FnMut(&mut usize), scalar: &mut dyn 
             argument_of(argument);
             at.iter_mut().for_each(|i| base(&mut i.base));
         }
+        Kind::Shared { at, .. } => at.iter_mut().for_each(|i| base(&mut i.base)),
         Kind::Slice { at, .. } | Kind::Insert { at, .. } => at.iter_mut().for_each(|start| {
             if let Start::Index(i) = start {
                 base(&mut i.base);

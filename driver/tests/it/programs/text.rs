@@ -233,27 +233,25 @@ impl Writer<'_> {
                 );
             }
             Kind::Atomic { argument, at, kind } => {
-                let (memory, value_type) = (memref_of(*argument), self.tile(op.operands[0]));
-                let mut others = own[1..].iter();
-                let mut clause = |name: &str| {
-                    let id = others.next();
-                    id.map_or(String::new(), |id| format!(" {name} %v{id} : {}", self.tile(*id)))
-                };
-                let compare = if *kind == "cas" {
-                    clause("compare")
-                } else {
-                    String::new()
-                };
-                let rows = clause("rows");
+                let memory = memref_of(*argument);
                 let place = self.place(*argument, at);
-                let (into, of) = match op.results.is_empty() {
-                    true => (String::new(), String::new()),
-                    false => (format!("{results} = "), format!(" -> {to}")),
-                };
-                let text = format!(
-                    "{into}tile.atomic_rmw {kind} {first}, {place}{compare}{rows}{mask} : {value_type}, {memory}{of}"
+                self.atomic(kind, own, &op.results, &place, &mask, &memory);
+            }
+            Kind::Shared { at, kind, swizzle } => {
+                let buffer = &self.program.tiles[own[0]];
+                let sizes: String = buffer.shape.iter().map(|s| format!("{s}x")).collect();
+                let memory = format!(
+                    "memref<{sizes}{}, #tile.shared<swizzle = {swizzle}>>",
+                    mlir(buffer.dtype)
                 );
-                self.line(&text, 0);
+                let name = self.define(&format!("tile.alloc : {memory}"));
+                let (corner, t) = (join(buffer.shape.iter().map(|_| "%c0".to_owned())), self.tile(own[0]));
+                self.line(&format!("tile.store {first}, {name}[{corner}] : {t}, {memory}"), 0);
+                let indices = at.iter().map(|i| self.index(i)).collect::<Vec<_>>().join(", ");
+                let place = format!("{name}[{indices}]");
+                self.atomic(kind, &own[1..], &op.results[1..], &place, &mask, &memory);
+                let after = op.results[0];
+                self.line(&format!("%v{after} = tile.load {name}[{corner}] : {memory} -> {t}"), 0);
             }
             Kind::Constant(bits) => {
                 let number = literal(dtype(op.results[0]), *bits);
@@ -414,6 +412,30 @@ impl Writer<'_> {
                 }
             }
         }
+    }
+
+    /// An atomic operation: of the first operand, with what it compares with if `cas`, and rows if there is another.
+    fn atomic(&mut self, kind: &str, operands: &[usize], results: &[usize], place: &str, mask: &str, memory: &str) {
+        let value = operands[0];
+        let mut others = operands[1..].iter();
+        let mut clause = |name: &str| {
+            let id = others.next();
+            id.map_or(String::new(), |id| format!(" {name} %v{id} : {}", self.tile(*id)))
+        };
+        let compare = match kind {
+            "cas" => clause("compare"),
+            _ => String::new(),
+        };
+        let rows = clause("rows");
+        let value_type = self.tile(value);
+        let (into, of) = match results.first() {
+            None => (String::new(), String::new()),
+            Some(id) => (format!("%v{id} = "), format!(" -> {}", self.tile(*id))),
+        };
+        let text = format!(
+            "{into}tile.atomic_rmw {kind} %v{value}, {place}{compare}{rows}{mask} : {value_type}, {memory}{of}"
+        );
+        self.line(&text, 0);
     }
 
     /// `counter`, if it is not empty, is counted up and yielded as well.

@@ -10,6 +10,8 @@ use girih_core::dtype::DType;
 
 /// Most elements of an argument.
 const MOST_ELEMENTS: i64 = 1 << 15;
+/// Most bytes of a buffer in shared memory, of which a program may have several.
+const MOST_SHARED_BYTES: i64 = 1 << 13;
 
 impl Draw {
     pub(super) fn content(&mut self, dtype: DType) -> Content {
@@ -234,12 +236,7 @@ impl Draw {
         let atomic = !narrow && self.dice.chance(1, 4);
         let by_rows = shape[0] > 1 && passes == 0 && self.dice.chance(1, 5);
         if atomic {
-            let kind = match tile.dtype.is_float() {
-                true => self.dice.pick(&["add", "mul", "minimumf", "maximumf", "exch", "cas"]),
-                false => self.dice.pick(&[
-                    "add", "add", "mul", "mins", "maxs", "minu", "maxu", "and", "or", "xor", "exch", "cas",
-                ]),
-            };
+            let kind = self.atomic_kind(tile.dtype);
             let argument = self.argument(tile.dtype, &sizes, Content::Small(9));
             let mut operands = vec![id];
             let mut at = at;
@@ -277,6 +274,58 @@ impl Draw {
             self.may_mask(&mut ops, &shape);
         }
         ops
+    }
+
+    fn atomic_kind(&mut self, dtype: DType) -> &'static str {
+        match dtype.is_float() {
+            true => self.dice.pick(&["add", "mul", "minimumf", "maximumf", "exch", "cas"]),
+            false => self.dice.pick(&[
+                "add", "add", "mul", "mins", "maxs", "minu", "maxu", "and", "or", "xor", "exch", "cas",
+            ]),
+        }
+    }
+
+    /// A tile that goes to shared memory and comes back, combined there with another one.
+    pub(super) fn shared(&mut self, ops: &mut Vec<Op>, pool: &[Id]) -> Option<()> {
+        let fits = |t: &Tile| {
+            let bytes = t.elements() * t.dtype.bytes() as i64;
+            let narrow = [DType::I1, DType::I8, DType::E4m3, DType::E5m2].contains(&t.dtype);
+            !narrow && !t.shape.is_empty() && bytes <= MOST_SHARED_BYTES
+        };
+        let buffer = self.such(pool, fits)?;
+        let Tile { dtype, shape } = self.of(buffer);
+        let kind = self.atomic_kind(dtype);
+        let row_bytes = shape.last().copied().unwrap_or(1) * dtype.bytes() as i64;
+        let swizzle = match row_bytes {
+            32 => self.dice.pick(&["none", "auto", "32"]),
+            64 => self.dice.pick(&["none", "auto", "64"]),
+            128 => self.dice.pick(&["none", "auto", "128"]),
+            _ => self.dice.pick(&["none", "auto"]),
+        };
+        let mut own = shape.clone();
+        let by_rows = self.dice.chance(1, 2);
+        if by_rows {
+            own[0] = self.dice.pick(&[shape[0], 4, 16, 64]).min(shape[0] * 4);
+        }
+        let value = self.like(ops, pool, &Tile::new(dtype, &own));
+        let mut operands = vec![buffer, value];
+        if kind == "cas" {
+            let bits = self.bits(dtype);
+            operands.push(self.make(ops, Kind::Constant(bits), &[], dtype, &own));
+        }
+        let (_, mut at) = self.access(&own, 0, false);
+        if by_rows {
+            operands.push(self.rows(ops, own[0], Content::Rows(shape[0])));
+            at.remove(0);
+        }
+        let after = self.tile(dtype, &shape);
+        let mut results = vec![after];
+        if self.dice.chance(1, 3) {
+            results.push(self.tile(dtype, &own));
+        }
+        ops.push(Op::new(Kind::Shared { at, kind, swizzle }, &operands, &results));
+        self.may_mask(ops, &own);
+        Some(())
     }
 
     /// Numbers of rows.

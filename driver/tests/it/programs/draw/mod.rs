@@ -2,7 +2,7 @@
 //!
 //! | module | what it draws |
 //! |---|---|
-//! | `memory` | arguments, loads, stores, rows, atomic operations |
+//! | `memory` | arguments, loads, stores, rows, atomic operations, in shared memory too |
 //! | `ops` | arithmetic, comparisons, conversions, other shapes, reductions, scans |
 //! | `flow` | loops and branches |
 //! | `product` | products of matrices |

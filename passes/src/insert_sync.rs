@@ -29,10 +29,11 @@
 //! lie apart by constants (`global_order`). Arguments are taken not to overlap, and other blocks are not waited for. Accesses
 //! that are all of single elements stay as they are.
 //!
-//! Nor is one needed between atomic operations of one kind that nobody asks for what was there, in shared memory as in global.
+//! Nor is one needed between atomic operations of one kind that do not tell what was there, in shared memory as in global.
 //!
 //! Ops that move data between warps (`scratch`) have a barrier inside, which counts. Accesses come from effects and marks; see
-//! `shared_uses`. No barrier is inserted that another makes needless: each is tried without in the end.
+//! `shared_uses`. No barrier is inserted that another makes needless: each is tried without in the end. Where the later of two
+//! accesses is in loops and the earlier is not, the barrier stands before the loops.
 //!
 //! What a program orders by itself stays as it is:
 //!

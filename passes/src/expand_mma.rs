@@ -304,8 +304,8 @@ fn has_rule(op: OperationRef<'_, '_>) -> bool {
     match op.full_name() {
         "scf.yield" => op.parent().is_some_and(is_carrier),
         "arith.constant" => is_splat(op),
-        // Masks are of whole tiles.
-        _ if masked(op).is_some() => false,
+        // Masks are of whole tiles, and what is outside of parts reads as zero.
+        _ if masked(op).is_some() || op.cast::<Load>().is_some_and(|load| load.pad().is_some()) => false,
         _ => {
             is_carrier(op)
                 || op.has_trait(Trait::Elementwise)

@@ -131,6 +131,28 @@ tile.kernel @masked(%C: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(
 
 // -----
 
+// Outside of parts all reads as zero: where something else is to stand, the whole tile is loaded.
+// CHECK-LABEL: tile.kernel @outside
+// CHECK: %[[PART:.*]] = tile.wgmma.wait 0
+// CHECK: %[[X:.*]] = tile.load %{{.*}} {pad = 1.000000e+00 : f32} : {{.*}} -> tensor<64x32xf32>
+// CHECK: %[[OWN:.*]] = tile.convert_layout %[[X]] : tensor<64x32xf32> -> tensor<64x32xf32, #tile.layout<wgmma_d>>
+// CHECK: arith.addf %[[PART]], %[[OWN]] : tensor<64x32xf32, #tile.layout<wgmma_d>>
+tile.kernel @outside(%C: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %a = tile.alloc : memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>
+  %b = tile.alloc : memref<1x1x32x64xbf16, #tile.shared<swizzle = 128>>
+  %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+  %sum = tile.mma %a, %b, %zero : memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>, memref<1x1x32x64xbf16, #tile.shared<swizzle = 128>>, tensor<64x32xf32>
+  %x = tile.load %C[%c0, %c0] {pad = 1.0 : f32} : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> tensor<64x32xf32>
+  %s = arith.addf %sum, %x : tensor<64x32xf32>
+  tile.store %s, %C[%c0, %c0] : tensor<64x32xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
+}
+
+// -----
+
 tile.kernel @unstaged(%B: memref<?x?xbf16, strided<[1, ?]>, #tile.global>) threads(128) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1

@@ -108,10 +108,11 @@ impl Draw {
         }
         if self.dice.chance(1, 3) {
             let memory = self.argument(dtype, &[shape[0] * self.program.blocks, shape[1]], Content::Small(9));
+            let pad = self.dice.chance(1, 4).then(|| self.bits(dtype));
             let kind = Kind::Load {
                 argument: memory,
                 at: at.to_vec(),
-                pad: None,
+                pad,
             };
             let other = self.make(ops, kind, &[], dtype, &shape);
             let name = if dtype.is_float() { "arith.addf" } else { "arith.addi" };

@@ -348,8 +348,8 @@ pub(crate) fn are_columns(part: ExtractSlice<'_, '_>) -> bool {
         return false;
     }
     let shape = |v: Value<'_, '_>| v.r#type().shape().unwrap_or_default();
-    match (&shape(part.source())[..], &shape(part.result())[..]) {
-        ([whole, _], [rows, columns]) => whole == rows && columns % 8 == 0,
+    match (&shape(part.source())[..], &shape(part.result())[..], &part.at()[..]) {
+        ([whole, _], [rows, columns], [0, first]) => whole == rows && columns % 8 == 0 && first % 8 == 0,
         _ => false,
     }
 }

@@ -5,7 +5,7 @@
 use crate::slice::{Slice, is_defined_in};
 use girih_dialects::{
     nvvm::Emit,
-    tile::{facts::argument, ops::kernel::Kernel, spaces::is_global},
+    tile::{facts::argument, marks::may_change_unnamed, ops::kernel::Kernel, spaces::is_global},
 };
 use girih_ir::{ext::BlockExt, op::EffectKind, prelude::*};
 
@@ -111,12 +111,17 @@ pub fn may_alias<'c>(a: V<'c>, b: V<'c>) -> bool {
     is_global(a.r#type()) && is_global(b.r#type()) && (own.is_none() || other.is_none() || own == other)
 }
 
-/// Whether an op may write memory in global memory. What stands in its regions speaks for itself.
+/// Whether `memory`, in global memory, may be other after an op than before: the op writes it, or lets its threads see what
+/// other blocks wrote. What stands in its regions speaks for itself.
 pub fn may_write<'c>(op: OperationRef<'c, 'c>, memory: V<'c>) -> bool {
+    let is_ours = op.dialect_name() == "tile";
     match op.memory_effects() {
-        Some(effects) => effects
-            .iter()
-            .any(|(kind, v)| *kind == EffectKind::Write && v.is_some_and(|v| may_alias(v, memory))),
+        Some(effects) => {
+            may_change_unnamed(op)
+                || effects
+                    .iter()
+                    .any(|(kind, v)| *kind == EffectKind::Write && v.map_or(!is_ours, |v| may_alias(v, memory)))
+        }
         None => op.region_count() == 0,
     }
 }

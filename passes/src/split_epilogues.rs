@@ -39,6 +39,7 @@ use girih_dialects::{
     tile::{
         distribution::Blocked,
         layouts::is_laid_out,
+        marks::releases,
         ops::{
             kernel::Kernel,
             memory::{Load, Store},
@@ -326,13 +327,20 @@ fn may_move<'c>(kernel: Kernel<'c, 'c>, load: Load<'c, 'c>, stores: &[Store<'c, 
     if !is_global(memory.r#type()) {
         return false;
     }
-    let own = |store: &&Store<'c, 'c>| store.destination() == memory;
-    let in_place = stores.iter().filter(own).all(|store| store.indices() == load.indices());
+    let meets = stores.iter().filter(|store| may_alias(store.destination(), memory));
+    let in_place = |store: &Store<'c, 'c>| store.destination() == memory && store.indices() == load.indices();
+    let in_place = meets.into_iter().all(in_place);
     let is_own = |op: OperationRef<'c, 'c>| stores.iter().any(|s| s.op() == op);
     let ops = kernel.op().nested_ops().into_iter();
     let mut writers = ops.filter(|op| op.region_count() == 0 && may_write(*op, memory));
     let first = stores[0].op();
-    in_place && (writers.all(is_own) || written_between(load.op(), first).is_none())
+    let between = load.op().block().map(|b| b.op_list()).unwrap_or_default();
+    let mut between = between
+        .into_iter()
+        .skip_while(|op| *op != load.op())
+        .take_while(|op| *op != first);
+    let is_released = between.any(|op| op.nested_ops().into_iter().any(releases));
+    in_place && (writers.all(is_own) && !is_released || written_between(load.op(), first).is_none())
 }
 
 /// A load or a store of a tile.

@@ -3,7 +3,7 @@
 // RUN: girih run %s --device sim --check-memory --arg X=randn:bf16[72,64] --arg W=randn:bf16[64,64] --arg count=i64:3 | FileCheck %s
 // RUN: girih compile %s -o %t.ptx 2>&1 | FileCheck %s --check-prefix=REMARK
 // CHECK: right: X:
-// REMARK: remark: is copied by threads: no tensor copy takes operand a: the kernel writes the memref at line {{[0-9]+}}, which a copy that runs ahead would not see
+// REMARK: remark: is copied by threads: no tensor copy takes operand a: what the memref holds may change at line {{[0-9]+}}, which a copy that runs ahead would not see
 
 !rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
 

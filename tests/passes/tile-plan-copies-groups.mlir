@@ -152,7 +152,7 @@ tile.kernel @written(%A: memref<?x?xf16, strided<[?, 1]>, #tile.global>, %B: mem
   %c64 = arith.constant 64 : index
   %zero = arith.constant dense<0.0> : tensor<16x8xf32>
   %sum = scf.for %k = %c0 to %c64 step %c16 iter_args(%acc = %zero) -> (tensor<16x8xf32>) {
-    // expected-remark @+1 {{goes through registers, not ahead of the loop by cp.async: the loop may write the memory that it is loaded from}}
+    // expected-remark @+1 {{goes through registers, not ahead of the loop by cp.async: what the memory holds that it is loaded from may change in the loop}}
     %a = tile.load %A[%c0, %k] : memref<?x?xf16, strided<[?, 1]>, #tile.global> -> tensor<16x16xf16>
     %b = tile.load %B[%k, %c0] : memref<?x?xf16, strided<[1, ?]>, #tile.global> -> tensor<16x8xf16>
     tile.store %a, %A[%c0, %k] : tensor<16x16xf16>, memref<?x?xf16, strided<[?, 1]>, #tile.global>

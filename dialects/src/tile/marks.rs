@@ -7,13 +7,18 @@
 //! | [`IN_FLIGHT`] | a memref operand | written through the generic proxy, possibly after the op is done |
 //! | [`COLLECTIVE`] | a memref operand | all threads of the block, or of a role, write it, wait for each other, and read it |
 //! | [`ORDERS`] | the op | threads wait here for what others did, by an agreement that the IR does not show |
+//! | [`STORES_MAPPED`] | the op | it writes global memory through a tensor map |
 //! | [`VARIES`] | the op | its result differs between the threads of a block |
 use super::{TILE, ops, verify::role_of};
 use girih_ir::{
     op::{Mark, OpDef},
     prelude::*,
 };
-use ops::sync::{Barrier, Fence, FenceKind};
+use ops::{
+    atomic::AtomicRmw,
+    sync::{Barrier, Fence, FenceKind},
+    tma_copy::{Direction, RegionCopy},
+};
 use std::{collections::BTreeMap, sync::LazyLock};
 
 /// The operand is reached through the async proxy, by copies or products that may go on after the op, or by other blocks.
@@ -25,6 +30,8 @@ pub const IN_FLIGHT: Mark = Mark("in_flight");
 pub const COLLECTIVE: Mark = Mark("collective");
 /// Threads wait for what others did, by an agreement that the IR does not show: mbarriers, barriers of clusters.
 pub const ORDERS: Mark = Mark("orders");
+/// The op writes global memory through a tensor map, so that no effect names what it writes.
+pub const STORES_MAPPED: Mark = Mark("stores_mapped");
 /// The op's result differs between the threads of a block.
 pub const VARIES: Mark = Mark("varies");
 
@@ -43,6 +50,25 @@ pub fn has_mark(op: OperationRef<'_, '_>, mark: Mark) -> bool {
 /// Operands of an op that a mark is on.
 pub fn marked_operands<'c: 'a, 'a>(op: OperationRef<'c, 'a>, mark: Mark) -> Vec<Value<'c, 'a>> {
     def(op).map(|d| d.marked_operands(op, mark)).unwrap_or_default()
+}
+
+/// Whether an op may change global memory that no effect of it names: it stores through a tensor map, or lets its threads see
+/// what other blocks wrote.
+pub fn may_change_unnamed(op: OperationRef<'_, '_>) -> bool {
+    let loads = || {
+        op.cast::<RegionCopy>()
+            .is_some_and(|copy| copy.direction() != Direction::Store)
+    };
+    has_mark(op, STORES_MAPPED) && !loads() || order_of(op) == Some(Order::ByHand) || acquires(op)
+}
+
+/// Whether accesses before an op must stay before it, since others wait for it.
+pub fn releases(op: OperationRef<'_, '_>) -> bool {
+    order_of(op) == Some(Order::ByHand) || op.cast::<AtomicRmw>().is_some_and(|a| a.sem().releases())
+}
+
+fn acquires(op: OperationRef<'_, '_>) -> bool {
+    op.cast::<AtomicRmw>().is_some_and(|a| a.sem().acquires())
 }
 
 /// What an op does for the order of accesses before and after it.

@@ -45,7 +45,7 @@
 //!
 //! Threads copy without running ahead where the dimension that is contiguous in shared memory has no stride 1 in global
 //! memory, so that elements are transposed on the way, where there is no loop, where passes cannot be numbered, and where the
-//! kernel writes the memref before (`threads`).
+//! memref may hold something else before (`threads`).
 //!
 //! *Needs* `tile.stage ... by tma` to stand in the body of a loop itself, and copies from arguments of the kernel.
 //! *Refuses* negative `slots`, slots that do not fit, a `tile.stage ... by tma` that stands in no loop, in loops whose passes
@@ -286,7 +286,7 @@ fn runs_ahead<'c>(kernel: Kernel<'c, 'c>, stage: Stage<'c, 'c>) -> Result<Option
         _ => written_before(kernel, stage.op(), stage.source()),
     };
     if let Some(write) = write {
-        return Err(format!("the kernel writes the memref before, at {}", line(write)));
+        return Err(format!("what the memref holds may change before, at {}", line(write)));
     }
     if stage.by() != Mover::Tma || stage.condition().is_some() {
         copies::fit(kernel, stage)?;

@@ -36,7 +36,7 @@
 //!
 //! An operand is copied by threads from the start where the memref is no argument of the kernel, no dimension has stride 1,
 //! the product stands in no loop, the passes of the loops around cannot be numbered (`nest`), the place to copy from depends
-//! on more than their counters, or the kernel writes the memref before; a remark says so.
+//! on more than their counters, or what the memref holds may change before; a remark says so.
 //!
 //! Operands of other products that a loop loads are staged, too: by all threads, ahead of the loop, and come back as tiles
 //! (`warp_products`).

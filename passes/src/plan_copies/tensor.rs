@@ -82,7 +82,7 @@ pub(super) fn tensor_copy<'c>(
     let nest = Nest::of(place, kernel.op())?;
     if let Some(write) = written_before(kernel, load.op(), memory) {
         return Err(format!(
-            "the kernel writes the memref at {}, which a copy that runs ahead would not see",
+            "what the memref holds may change at {}, which a copy that runs ahead would not see",
             line(write)
         ));
     }

@@ -234,7 +234,7 @@ fn operand<'c>(side: Side, load: Load<'c, 'c>, place: OperationRef<'c, 'c>) -> R
         return Err("the place depends on more than the loop's counter".to_owned());
     }
     if writer(place, memory).is_some() {
-        return Err("the loop may write the memory that it is loaded from".to_owned());
+        return Err("what the memory holds that it is loaded from may change in the loop".to_owned());
     }
     let by = COPY_BYTES / bytes;
     let multiples = unknown_parts(load.indices()[axis], by);

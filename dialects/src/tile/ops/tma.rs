@@ -2,7 +2,7 @@
 //! How a copy walks the tensor is the map's mode; gather4 and scatter4 are said at the op.
 use super::{
     super::{
-        marks::ASYNC,
+        marks::{ASYNC, STORES_MAPPED},
         spaces::{GLOBAL_MEMREF, SHARED_MEMREF},
         types::{MBARRIERS, TENSOR_MAP, TensorMapType, sound_map},
         verify::{element_bits, enclosing, on_device},
@@ -413,7 +413,7 @@ op! {
         }
         attributes { scatter4: unit, cache: optional(CachePolicy), overwrite: unit }
         effects [read source, read, write]
-        marks [ASYNC: source]
+        marks [ASYNC: source, STORES_MAPPED]
         format "$source `,` $map `[` $coords `]` (`scatter4` $scatter4^)? (`cache` $cache^)? (`policy` $policy^)? (`override_address` $address^)? (`override_dims` `(` $dims^ `)`)? (`override_strides` `(` $strides^ `)`)? (`overwrite` $overwrite^)? attr-dict `:` type($source) `,` type($map)"
         hooks {
             fn verify(self) -> Res {

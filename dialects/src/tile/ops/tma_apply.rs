@@ -2,6 +2,7 @@
 //! Its rules are in [`super::tma_apply_rules`]; `tile-expand-tma` turns it into ops that are one instruction each.
 use super::{super::types::*, tma_apply_rules as rules};
 use crate::tile::{
+    marks::STORES_MAPPED,
     spaces::{is_global, shared_of},
     types::MBARRIERS,
 };
@@ -192,6 +193,7 @@ op! {
             overwrite: unit,
         }
         effects [read, write]
+        marks [STORES_MAPPED]
         format "$opcode $places `box` $box_dims `coords` `[` $coords `]` (`steps` $steps^)? (`repeat` $repeat^)? (`gather4` `(` $rows^ `)`)? (`offsets` `(` $offsets^ `)`)? (`mbar` $barrier^ `[` $barrier_indices `]`)? (`cta_mask` $mask^)? (`cta_mask_32b` $mask_32b^)? (`cache_policy` $policy^)? (`format` $format^)? (`element_strides` $element_strides^)? (`interleave` $interleave^)? (`l2_promotion` $l2_promotion^)? (`oob_fill` $oob_fill^)? (`overwrite` $overwrite^)? attr-dict `:` type($places) (`mbar` type($barrier)^)?"
         hooks { fn verify(self) -> Res { rules::verify(self) } }
     }

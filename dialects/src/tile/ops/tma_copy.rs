@@ -1,6 +1,7 @@
 //! Copies of a region of a tensor: which boxes move it is planned, and the map is made by the launcher.
 use super::{
     super::{
+        marks::STORES_MAPPED,
         spaces::{Atom, GLOBAL_MEMREF, SHARED_MEMREF, Swizzle as SwizzleSpan, shared_of},
         types::{Fill, FormatOverride, Interleave, L2Promotion, MBARRIERS, MapMode, TensorMapType},
         verify::{element_bits, on_device},
@@ -97,6 +98,7 @@ op! {
             overwrite: unit,
         }
         effects [read, write]
+        marks [STORES_MAPPED]
         format "$direction $global `[` $indices `]` `extents` $extents (`,` $shared^)? (`mbar` $barrier^ `[` $barrier_indices `]`)? (`reduce` $reduce^)? (`unsigned` $unsigned^)? (`format` $format^)? (`multicast` $mask^)? (`cache` $cache^)? (`policy` $policy^)? (`fill` $fill^)? (`l2` $l2^)? (`overwrite` $overwrite^)? attr-dict `:` type($global) (`,` type($shared)^)? (`,` type($barrier)^)?"
         hooks { fn verify(self) -> Res { verify(self) } }
     }

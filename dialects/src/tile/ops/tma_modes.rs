@@ -1,7 +1,7 @@
 //! Tensor reductions and prefetches, and cache policies (PTX ISA 9.4 section 9.7.10.28). One op is one instruction.
 use super::{
     super::{
-        marks::ASYNC,
+        marks::{ASYNC, STORES_MAPPED},
         spaces::SHARED_MEMREF,
         types::{TENSOR_MAP, TensorMapType, sound_map},
         verify::on_device,
@@ -87,7 +87,7 @@ op! {
         }
         attributes { kind: required(Reduction), cache: optional(CachePolicy), overwrite: unit }
         effects [read source, read, write]
-        marks [ASYNC: source]
+        marks [ASYNC: source, STORES_MAPPED]
         format "$kind $source `,` $map `[` $coords `]` (`cache` $cache^)? (`policy` $policy^)? (`override_address` $address^)? (`override_dims` `(` $dims^ `)`)? (`override_strides` `(` $strides^ `)`)? (`overwrite` $overwrite^)? attr-dict `:` type($source) `,` type($map)"
         hooks {
             fn verify(self) -> Res {

@@ -1,0 +1,4 @@
+//! Every function on the host's numbers, over dense samples, against a reference of higher precision.
+mod double;
+mod host;
+mod single;

@@ -1,7 +1,8 @@
 //! Calls and returns: a frame for each set of lanes that calls together, arguments and results copied by value.
 use super::Context;
+use super::frame::NO_FRAME;
 use super::registers::{lane, set_lane};
-use super::warp::{Flow, NO_FRAME, STACK_BYTES, Warp, lanes};
+use super::warp::{Flow, STACK_BYTES, Warp, lanes};
 use crate::isa::{Argument, Call, Callee, FUNCTION_BASE, Formal, Op, Program};
 use crate::memory::{Fault, FaultKind};
 

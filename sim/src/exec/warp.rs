@@ -4,9 +4,10 @@
 //! early as the layout of the code allows. A group that spins is set aside after a while for the others, so that threads
 //! of one warp may wait for each other.
 use super::Context;
+use super::frame::{Frame, NO_FRAME};
 use super::registers::{self, holds, lane, set_lane};
 use crate::check::Registers;
-use crate::isa::{Access, Base, Clock, Code, LANES, Op, Program, Space, Special, Value};
+use crate::isa::{Code, LANES, Program, Value};
 use crate::memory::{Fault, FaultKind};
 
 /// Lanes of a mask, lowest first.
@@ -22,22 +23,6 @@ pub fn lanes(mask: u32) -> impl Iterator<Item = usize> + Clone {
     })
 }
 
-/// Registers of one call, for all lanes that made it together.
-pub struct Frame {
-    pub function: u32,
-    pub regs: Vec<u64>,
-    /// Start of the frame in local memory, the same in all lanes.
-    pub local_base: u32,
-    pub parent: u32,
-    pub return_pc: u32,
-    /// Instruction of the parent that called.
-    pub call_pc: u32,
-    pub live: u32,
-    pub depth: u32,
-}
-
-/// The parent of a kernel's frame.
-pub const NO_FRAME: u32 = u32::MAX;
 /// Instructions after which the groups of a warp take turns for as many, whatever they stand at.
 const PATIENCE: u64 = 2000;
 /// Instructions of a turn.
@@ -110,7 +95,7 @@ pub struct Warp {
     pub wgmma_groups: u64,
     pub local: Vec<Vec<u8>>,
     pub stack_top: [u32; LANES],
-    executed: u64,
+    pub(super) executed: u64,
     /// Last fruitless test of an mbarrier of each lane; empty before the first.
     pub polls: Vec<Poll>,
 }
@@ -211,89 +196,6 @@ impl Warp {
             .as_ref()
             .and_then(|c| c.insts.get(self.at as usize))
             .map_or(0, |i| i.line)
-    }
-
-    pub(super) fn make_frame(
-        &mut self,
-        cx: &Context<'_, '_>,
-        code: &Code,
-        function: u32,
-        live: u32,
-        (parent, call_pc, return_pc): (u32, u32, u32),
-        local_base: u32,
-    ) -> u32 {
-        let depth = self.frames.get(parent as usize).map_or(0, |p| p.depth + 1);
-        let words = code.frame_words as usize;
-        let (id, mut regs) = match self.free.pop() {
-            Some(id) => {
-                let mut regs = std::mem::take(&mut self.frames[id as usize].regs);
-                regs.clear();
-                regs.resize(words, 0);
-                (id, regs)
-            }
-            // Zeroed by the host, which gives memory only as it is touched.
-            None => (self.frames.len() as u32, vec![0; words]),
-        };
-        for (special, slot) in &code.specials {
-            let value = Value { slot: *slot, bits: 32 };
-            for l in 0..LANES {
-                set_lane(&mut regs, value, l, self.special(cx, *special, l).into());
-            }
-        }
-        let frame = Frame {
-            function,
-            regs,
-            local_base,
-            parent,
-            return_pc,
-            call_pc,
-            live,
-            depth,
-        };
-        if id as usize == self.frames.len() {
-            self.frames.push(frame);
-        } else {
-            self.frames[id as usize] = frame;
-        }
-        id
-    }
-
-    fn special(&self, cx: &Context<'_, '_>, special: Special, l: usize) -> u32 {
-        let shape = &cx.grid.shape;
-        let block = &cx.cluster.blocks[cx.block];
-        let Some(identity) = &self.identity else { return 0 };
-        let dim = |d: u8, v: &[u32; 3]| v[usize::from(d) % 3];
-        let bit = 1u32 << l;
-        match special {
-            Special::Tid(d) => dim(d, &identity.tid[l]),
-            Special::Ntid(d) => dim(d, &shape.block),
-            Special::Ctaid(d) => dim(d, &block.index),
-            Special::Nctaid(d) => dim(d, &shape.grid),
-            Special::LaneId => l as u32,
-            Special::WarpId => identity.warp,
-            Special::WarpCount => shape.warps(),
-            Special::LaneMaskEq => bit,
-            Special::LaneMaskLt => bit - 1,
-            Special::LaneMaskLe => bit | (bit - 1),
-            Special::LaneMaskGt => !(bit | (bit - 1)),
-            Special::LaneMaskGe => !(bit - 1),
-            Special::ClusterId(d) => dim(d, &cx.cluster.index),
-            Special::ClusterCount(d) => dim(d, &shape.grid) / dim(d, &shape.cluster).max(1),
-            Special::ClusterCtaid(d) => dim(d, &block.index) % dim(d, &shape.cluster).max(1),
-            Special::ClusterNctaid(d) => dim(d, &shape.cluster),
-            Special::ClusterCtaRank => block.rank,
-            Special::ClusterCtaCount => shape.cluster.iter().product(),
-            Special::ExplicitCluster => u32::from(shape.explicit_cluster),
-            Special::SmId => {
-                let [x, y, _] = shape.grid;
-                (block.index[0] + x * (block.index[1] + y * block.index[2])) % super::launch::MULTIPROCESSORS
-            }
-            Special::SmCount => super::launch::MULTIPROCESSORS,
-            Special::GridId => 1,
-            Special::DynamicShared => shape.dynamic_shared,
-            Special::TotalShared => shape.shared_end(cx.grid.program) - crate::isa::SHARED_BASE,
-            Special::Zero => 0,
-        }
     }
 
     /// Chooses the next group; false when no lane can run.
@@ -461,140 +363,6 @@ impl Warp {
                 return Ok(false);
             }
         }
-    }
-
-    /// Executes an instruction that is more than arithmetic.
-    fn step(&mut self, cx: &mut Context<'_, '_>, op: &Op, active: u32) -> Result<Flow, Fault> {
-        self.lane = active.trailing_zeros() as usize;
-        let program: &Program = cx.grid.program;
-        match op {
-            Op::Branch(target) => return Ok(self.branch(active, *target)),
-            Op::BranchIndexed(index, targets) => return self.branch_indexed(program, active, *index, targets),
-            Op::Load(access) => {
-                cx.cluster.looks |= is_look(program, access);
-                self.load(cx, access, active)?;
-            }
-            Op::Store(access) => self.store(cx, access, active)?,
-            Op::Atomic(atomic) => {
-                self.atomic(cx, atomic, active)?;
-                // Warps that contend for a word move on together, as they do on hardware.
-                return Ok(Flow::Turn);
-            }
-            Op::Call(call) => return self.call(cx, call, active),
-            Op::Print(print) => self.print(cx, print, active)?,
-            Op::AssertFail(failed) => return Err(self.failed_assertion(cx, failed, active)),
-            Op::Return => return self.ret(cx, active),
-            Op::Exit => {
-                self.leave(cx, active);
-                for l in lanes(self.mask & !active) {
-                    self.pc[l] = self.at + 1;
-                }
-                return Ok(Flow::Split);
-            }
-            Op::Trap => return Err(Fault::new(FaultKind::LaunchFailed, "trap")),
-            Op::Yield => {
-                for l in lanes(self.mask) {
-                    self.pc[l] = self.at + 1;
-                }
-                self.stalled |= self.mask;
-                return Ok(Flow::Split);
-            }
-            Op::Barrier(barrier) => return self.barrier(cx, barrier, active),
-            Op::ClusterArrive(step) => return self.cluster_arrive(cx, *step, active),
-            Op::ClusterWait(step) => return self.cluster_wait(cx, *step, active),
-            Op::Fence(fence) => self.check_fence(cx, *fence, active),
-            Op::Collective(collective) => return self.collective(cx, collective, active),
-            Op::Transfer(transfer) => return self.transfer(cx, transfer, active),
-            Op::ActiveMask(d) => {
-                let frame = &mut self.frames[self.current as usize];
-                registers::put32(&mut frame.regs, *d, &[active; LANES], active);
-            }
-            Op::FrameAddress(d, offset) => {
-                for l in lanes(active) {
-                    let address = i64::from(self.frame_base(l)).wrapping_add(*offset) as u64;
-                    self.write(l, *d, address);
-                }
-            }
-            Op::Clock(d, clock) => {
-                cx.cluster.looks = true;
-                if let Some(spin) = &mut cx.cluster.spin {
-                    spin.changes();
-                }
-                let value = match clock {
-                    Clock::Low | Clock::Full => self.executed,
-                    Clock::High => self.executed >> 32,
-                    Clock::Timer | Clock::TimerLow => cx.grid.started.elapsed().as_nanos() as u64,
-                    Clock::TimerHigh => (cx.grid.started.elapsed().as_nanos() as u64) >> 32,
-                };
-                lanes(active).for_each(|l| self.write(l, *d, value));
-            }
-            Op::IsSpace(p, address, space, own) => self.is_space(cx, *p, *address, *space, *own, active),
-            Op::Alloca(d, size, align) => {
-                for l in lanes(active) {
-                    let size = self.read(program, l, *size);
-                    let base = u64::from(self.stack_top[l]).next_multiple_of(u64::from(*align));
-                    self.lane = l;
-                    let top = base.saturating_add(size);
-                    if top > u64::from(STACK_BYTES) {
-                        return Err(stack_fault(top));
-                    }
-                    self.stack_top[l] = top as u32;
-                    self.write(l, *d, base);
-                }
-            }
-            Op::StackSave(d) => lanes(active).for_each(|l| self.write(l, *d, self.stack_top[l].into())),
-            Op::StackRestore(s) => {
-                for l in lanes(active) {
-                    self.stack_top[l] = (self.read(program, l, *s) as u32).min(STACK_BYTES);
-                }
-            }
-            // The rest was executed before.
-            _ => {}
-        }
-        Ok(Flow::Next)
-    }
-
-    fn branch(&mut self, active: u32, target: u32) -> Flow {
-        if active == self.mask {
-            return Flow::Jump(target);
-        }
-        for l in lanes(self.mask) {
-            self.pc[l] = if active >> l & 1 != 0 { target } else { self.at + 1 };
-        }
-        Flow::Split
-    }
-
-    fn branch_indexed(&mut self, program: &Program, active: u32, index: Value, targets: &[u32]) -> Result<Flow, Fault> {
-        for l in lanes(self.mask) {
-            if active >> l & 1 == 0 {
-                self.pc[l] = self.at + 1;
-                continue;
-            }
-            let index = self.read(program, l, index);
-            self.lane = l;
-            self.pc[l] = *targets.get(index as usize).ok_or_else(|| {
-                Fault::new(
-                    FaultKind::InvalidPc,
-                    format!("branch index {index}, but there are {} targets", targets.len()),
-                )
-            })?;
-        }
-        Ok(Flow::Split)
-    }
-}
-
-/// Whether a load may find what another cluster wrote: not in shared or local memory, nor in the kernel's parameters.
-fn is_look(program: &Program, access: &Access) -> bool {
-    let size = program
-        .params
-        .iter()
-        .map(|(offset, bytes)| offset + bytes)
-        .max()
-        .unwrap_or(0);
-    match (access.space, access.address.base) {
-        (Space::Shared | Space::Local, _) => false,
-        (_, Base::Absolute) => (access.address.offset as u64).wrapping_sub(program.param_block) >= u64::from(size),
-        _ => true,
     }
 }
 

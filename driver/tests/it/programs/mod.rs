@@ -6,7 +6,7 @@
 //! | [`program`] | what a program is |
 //! | [`draw`] | the program of a seed |
 //! | [`text`] | a program as MLIR |
-//! | [`number`], [`interpret`], [`atomics`] | what a program does |
+//! | [`number`], [`interpret`], [`pure`], [`atomics`] | what a program does |
 //! | [`variant`] | ways to compile it |
 //! | [`shrink`] | a small program that fails as a large one does |
 //! | [`report`] | a failing program, and cases for a GPU, as files |
@@ -18,6 +18,7 @@ mod draw;
 mod interpret;
 mod number;
 mod program;
+mod pure;
 mod report;
 mod shrink;
 mod text;

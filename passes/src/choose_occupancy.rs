@@ -14,6 +14,7 @@
 //! *Needs* `tile-assign-layouts`. A kernel that says `min_blocks` keeps it. One without reductions, scans, products and changes
 //! of layout gets none: its threads need not meet. Nor does one with `tile.wgmma`, whose sums are in flight, or with roles.
 //! *Numbers* stay what they are.
+use girih_core::target::Target;
 use girih_dialects::tile::{
     distribution::Distribution,
     ops::{
@@ -27,6 +28,7 @@ use girih_dialects::tile::{
         value::{ConvertLayout, Iota, Splat},
         wgmma::Wgmma,
     },
+    target_of,
 };
 use girih_ir::{
     ext::BlockExt,
@@ -39,10 +41,6 @@ use std::collections::BTreeMap;
 
 /// Registers for addresses, predicates, and what is on its way.
 const OVERHEAD: i64 = 24;
-/// Threads that a multiprocessor holds.
-const RESIDENT_THREADS: i64 = 2048;
-/// Blocks that a multiprocessor holds.
-const RESIDENT_BLOCKS: i64 = 32;
 /// Registers that the widest `mma.sync` has operands in: m16n8k16 of f64.
 const INSTRUCTION: i64 = 40;
 /// Registers are given out in eights.
@@ -163,7 +161,8 @@ fn blocks<'c>(kernel: Kernel<'c, 'c>) -> Option<i64> {
     let needed = (most + OVERHEAD + GRANULE - 1) / GRANULE * GRANULE;
     let threads = kernel.threads().max(1);
     let blocks = REGISTER_FILE / (needed * threads);
-    Some(blocks.min(RESIDENT_THREADS / threads).min(RESIDENT_BLOCKS))
+    let target = target_of(kernel.op()).unwrap_or(Target::SM_90A);
+    Some(blocks.min(i64::from(target.blocks_per_sm(threads as u32))))
 }
 
 /// The last op before which a value that `defined` gives is still needed: `user` itself, or the end of a loop around it that

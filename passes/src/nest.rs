@@ -7,7 +7,7 @@ use girih_dialects::{
     nvvm::Emit,
     tile::{facts::argument, marks::may_change_unnamed, ops::kernel::Kernel, spaces::is_global},
 };
-use girih_ir::{ext::BlockExt, op::EffectKind, prelude::*};
+use girih_ir::{ext::BlockExt, mlir_sys::*, op::EffectKind, prelude::*, rewrite::Before};
 
 type V<'c> = Value<'c, 'c>;
 
@@ -70,6 +70,41 @@ impl<'c> Nest<'c> {
             Some(before.map_or(own, |n| e.add(e.mul(n, trips(e, *l)), own)))
         })?;
         Some(e.mul(entered, trips(e, *inner)))
+    }
+}
+
+/// Lets a loop over integers count by an index, which its body sees as the integer that it was.
+pub fn count_by_index(place: OperationRef<'_, '_>) {
+    let Some(counter) = counter(place).filter(|c| !c.r#type().is_index_type()) else {
+        return;
+    };
+    let Some(first) = place.region_at(0).entry().and_then(|b| b.op_list().first().copied()) else {
+        return;
+    };
+    // With more bits, what is compared without a sign needs none.
+    let cast = match place.attr("unsignedCmp") {
+        Some(_) => "arith.index_castui",
+        None => "arith.index_cast",
+    };
+    place.remove_attr("unsignedCmp");
+    let (outside, inside) = (Before(place), Before(first));
+    let (e, own) = (
+        Emit::new(&outside, place.location()),
+        Emit::new(&inside, place.location()),
+    );
+    let (integer, index) = (counter.r#type(), e.index_type());
+    for (i, bound) in place.operand_values().into_iter().take(3).enumerate() {
+        let bound = e.value(cast, &[bound], index, &[]);
+        // SAFETY: the bounds and the counter are changed together.
+        unsafe { mlirOperationSetOperand(place.to_raw(), i as isize, bound.to_raw()) };
+    }
+    // SAFETY: as above; all uses get what has the old type.
+    unsafe { mlirValueSetType(counter.to_raw(), index.to_raw()) };
+    let number = own.value(cast, &[counter], integer, &[]);
+    counter.replace_all_uses_with(&number);
+    if let Some(op) = number.defining_op() {
+        // SAFETY: the cast takes the counter itself.
+        unsafe { mlirOperationSetOperand(op.to_raw(), 0, counter.to_raw()) };
     }
 }
 

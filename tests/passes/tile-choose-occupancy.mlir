@@ -1,6 +1,7 @@
 // Blocks that a multiprocessor is to hold, by what lives while threads meet.
 // RUN: girih-opt %s -tile-assign-layouts -tile-choose-occupancy -split-input-file | FileCheck %s
 // RUN: girih-opt %s -tile-set-target -tile-assign-layouts -tile-choose-occupancy -tile-allocate-scratch -tile-allocate-shared -convert-tile-to-nvvm -split-input-file | FileCheck %s --check-prefix=NVVM
+// RUN: girih-opt %s -tile-set-target=target=sm_89 -tile-assign-layouts -tile-choose-occupancy -tile-allocate-scratch -tile-allocate-shared -convert-tile-to-nvvm -split-input-file | FileCheck %s --check-prefix=SM89
 
 // 32 numbers of each thread live through the sum: 64 registers, and four blocks of 256 threads.
 // CHECK: tile.kernel @row(%{{.*}}) threads(256) attributes {min_blocks = 4 : i64}
@@ -26,6 +27,7 @@ tile.kernel @row(%X: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(256
 // However small blocks are, 32 are the most.
 // CHECK: tile.kernel @small(%{{.*}}) threads(32) attributes {min_blocks = 32 : i64}
 // NVVM: nvvm.minctasm = 32 : i32
+// SM89: nvvm.minctasm = 24 : i32
 tile.kernel @small(%X: memref<?xf32, #tile.global>) threads(32) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -68,4 +70,18 @@ tile.kernel @said(%X: memref<?xf32, #tile.global>) threads(256) attributes {min_
   } : tensor<1024xf32> -> tensor<f32>
   %y = tensor.extract %sum[] : tensor<f32>
   memref.store %y, %X[%c0] : memref<?xf32, #tile.global>
+}
+
+// -----
+
+// What a multiprocessor of the target does not hold is not asked for.
+// CHECK: tile.kernel @asked(%{{.*}}) threads(1024) attributes {min_blocks = 2 : i64}
+// NVVM-LABEL: llvm.func @asked
+// NVVM-SAME: nvvm.minctasm = 2 : i32
+// SM89-LABEL: llvm.func @asked
+// SM89-SAME: nvvm.minctasm = 1 : i32
+tile.kernel @asked(%X: memref<?xf32, #tile.global>) threads(1024) attributes {min_blocks = 2 : i64} launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
 }

@@ -81,6 +81,7 @@ struct Arch {
     specific: Option<PtxVersion>,
     dynamic_shared_kib: u32,
     warps: u32,
+    blocks: u32,
 }
 
 const fn v(major: u32, minor: u32) -> PtxVersion {
@@ -94,6 +95,7 @@ const fn arch(
     specific: Option<PtxVersion>,
     dynamic_shared_kib: u32,
     warps: u32,
+    blocks: u32,
 ) -> Arch {
     Arch {
         number,
@@ -102,22 +104,23 @@ const fn arch(
         specific,
         dynamic_shared_kib,
         warps,
+        blocks,
     }
 }
 
 const ARCHS: [Arch; 12] = [
-    arch(80, v(7, 0), None, None, 163, 64),
-    arch(86, v(7, 1), None, None, 99, 48),
-    arch(87, v(7, 4), None, None, 163, 48),
-    arch(88, v(9, 0), None, None, 99, 48),
-    arch(89, v(7, 8), None, None, 99, 48),
-    arch(90, v(7, 8), None, Some(v(8, 0)), 227, 64),
-    arch(100, v(8, 6), Some(v(8, 8)), Some(v(8, 6)), 227, 64),
-    arch(103, v(8, 8), Some(v(8, 8)), Some(v(8, 8)), 227, 64),
-    arch(107, v(9, 4), Some(v(9, 4)), Some(v(9, 4)), 227, 64),
-    arch(110, v(9, 0), Some(v(9, 0)), Some(v(9, 0)), 227, 64),
-    arch(120, v(8, 7), Some(v(8, 8)), Some(v(8, 7)), 99, 48),
-    arch(121, v(8, 8), Some(v(8, 8)), Some(v(8, 8)), 99, 48),
+    arch(80, v(7, 0), None, None, 163, 64, 32),
+    arch(86, v(7, 1), None, None, 99, 48, 16),
+    arch(87, v(7, 4), None, None, 163, 48, 16),
+    arch(88, v(9, 0), None, None, 99, 48, 16),
+    arch(89, v(7, 8), None, None, 99, 48, 24),
+    arch(90, v(7, 8), None, Some(v(8, 0)), 227, 64, 32),
+    arch(100, v(8, 6), Some(v(8, 8)), Some(v(8, 6)), 227, 64, 32),
+    arch(103, v(8, 8), Some(v(8, 8)), Some(v(8, 8)), 227, 64, 32),
+    arch(107, v(9, 4), Some(v(9, 4)), Some(v(9, 4)), 227, 64, 32),
+    arch(110, v(9, 0), Some(v(9, 0)), Some(v(9, 0)), 227, 48, 24),
+    arch(120, v(8, 7), Some(v(8, 8)), Some(v(8, 7)), 99, 48, 24),
+    arch(121, v(8, 8), Some(v(8, 8)), Some(v(8, 8)), 99, 48, 24),
 ];
 
 impl Target {
@@ -239,6 +242,12 @@ impl Target {
     /// Warps that one SM keeps.
     pub fn warps_per_sm(self) -> u32 {
         self.row().warps
+    }
+
+    /// Blocks of so many threads that one SM keeps at once, as far as threads and blocks go: at least 1.
+    pub fn blocks_per_sm(self, threads: u32) -> u32 {
+        let row = self.row();
+        (32 * row.warps / threads.max(1)).clamp(1, row.blocks)
     }
 
     /// Blocks of a cluster that every launch may have; 1 where there are no clusters. A kernel that opts in may have 16 on

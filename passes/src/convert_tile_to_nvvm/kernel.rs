@@ -8,6 +8,7 @@ use girih_dialects::{
             tma::{MakeTensorMap, TmaStore},
             tma_modes::TmaReduce,
         },
+        target_of,
         types::TensorMapType,
     },
 };
@@ -240,7 +241,11 @@ fn outline_one<'c>(kernel: Kernel<'c, 'c>, device: BlockRef<'c, 'c>, module_name
         .filter_map(|o| o.cast::<WarpSpecialize>())
         .any(|w| w.registers().iter().any(|r| *r != 0));
     match kernel.min_blocks() {
-        Some(n) => attributes.push(("nvvm.minctasm", e.i32_attr(n as i32))),
+        // ptxas drops what a multiprocessor of the target does not hold.
+        Some(n) => {
+            let most = target_of(op).map_or(n, |t| i64::from(t.blocks_per_sm(kernel.threads() as u32)));
+            attributes.push(("nvvm.minctasm", e.i32_attr(n.min(most) as i32)));
+        }
         None if takes_registers => attributes.push(("nvvm.minctasm", e.i32_attr(1))),
         None => {}
     }

@@ -51,6 +51,7 @@
 mod tensor;
 mod warp_products;
 
+use crate::nest::count_by_index;
 use girih_core::target::Feature;
 use girih_dialects::{
     nvvm::Emit,
@@ -174,6 +175,10 @@ fn plan<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         .into_iter()
         .filter_map(|op| op.cast())
         .collect();
+    for mma in &products {
+        let around = std::iter::successors(mma.op().parent(), |op| op.parent()).take_while(|op| !op.is::<Kernel>());
+        around.filter(|op| op.full_name() == "scf.for").for_each(count_by_index);
+    }
     let (mut plans, mut rest) = (vec![], vec![]);
     for mma in &products {
         match operands(kernel, *mma) {

@@ -46,7 +46,7 @@
 //!   unless they say `barrier(n)`.
 //!
 //! A barrier stands only where all threads of the block come by: outside conditions and loops that may differ between
-//! threads. Where there is no such place, a remark says so, and the program stays as it is. In a role that says `barrier(n)`
+//! threads, unless whole tiles are moved there, which all threads do together. Where there is no such place, a remark says so, and the program stays as it is. In a role that says `barrier(n)`
 //! it is one of the role, `tile.barrier id n`, between accesses of the role.
 //!
 //! *Needs* `tile-allocate-scratch` where tiles go between warps. *Numbers* stay what they are.
@@ -56,7 +56,7 @@ use crate::{
     uniform::search,
 };
 use girih_dialects::tile::{
-    distribution::Distribution,
+    distribution::{Distribution, is_distributed},
     marks::{VARIES, has_mark},
     ops::{
         index::{LaneId, ThreadId},
@@ -248,7 +248,7 @@ fn place_before<'c>(later: &Use<'c>, earlier: &Use<'c>) -> Option<OperationRef<'
     if later.way == Way::Collective || later.is_whole_tile() {
         return Some(out_of_loops(later.op, earlier.op));
     }
-    let mut place = later.op;
+    let (mut place, mut inner) = (later.op, later.op);
     let mut at = later.op.parent();
     while let Some(outer) = at {
         if outer.is::<WarpSpecialize>() {
@@ -266,12 +266,23 @@ fn place_before<'c>(later: &Use<'c>, earlier: &Use<'c>) -> Option<OperationRef<'
             "scf.for" => operands.iter().take(3).all(|v| is_uniform(*v)),
             _ => false,
         };
-        if !uniform {
+        if !uniform && !has_whole_tiles(inner) {
             place = outer;
         }
+        inner = outer;
         at = outer.parent();
     }
     (place == later.op || !is_inside(earlier.op, place)).then(|| out_of_loops(place, earlier.op))
+}
+
+/// Whether whole tiles are moved, or exchanged, in the block around an op: all threads come by there, whatever led to it.
+fn has_whole_tiles(op: OperationRef<'_, '_>) -> bool {
+    let ops = op.block().map(|b| b.op_list()).unwrap_or_default();
+    let mut inside = ops.into_iter().flat_map(|op| op.nested_ops());
+    inside.any(|op| {
+        let mut values = op.operand_values().into_iter().chain(op.result_values());
+        op.dialect_name() == "tile" && !op.is_pure() && values.any(|v| is_distributed(v.r#type()))
+    })
 }
 
 /// The outermost loop around an op, with nothing but loops between, that `earlier` is not in.

@@ -1,4 +1,4 @@
-//! Which accesses of whole tiles to global memory need no barrier between them, since each thread's own order suffices.
+//! Which accesses of whole tiles need no barrier between them, since each thread's own order suffices.
 //!
 //! ```text
 //! load C[i, j], store C[i, j]       the same elements by the same threads, if no thread holds copies
@@ -7,13 +7,17 @@
 //! store C[i, j], load C[i, j + 64]  they lie apart in whatever pass, if j is a multiple of 128
 //! ```
 use crate::{
-    insert_sync::{DEEPEST, is_fixed},
+    insert_sync::{DEEPEST, is_argument, is_computed, is_fixed},
     known::known_multiple,
-    shared_uses::Use,
+    shared_uses::{Use, in_role},
+    uniform::search,
 };
 use girih_dialects::tile::{
     distribution::Distribution,
-    ops::atomic::{AtomicRmw, Semantics},
+    ops::{
+        atomic::{AtomicRmw, Semantics},
+        memory::{Alloc, Slab},
+    },
 };
 use girih_ir::prelude::*;
 
@@ -26,10 +30,12 @@ pub fn in_thread_order(a: &Use<'_>, b: &Use<'_>) -> bool {
         return true;
     }
     // Atomic ops of one kind come in any order where nobody sees it.
-    if commute(a, b) {
-        return true;
-    }
-    if a.memory != b.memory || !is_fixed(a.memory) {
+    commute(a, b) || own_or_apart(a, b)
+}
+
+/// Whether of two accesses each thread meets its own elements alone, if they meet at all, in whatever passes of loops they are.
+pub(crate) fn own_or_apart(a: &Use<'_>, b: &Use<'_>) -> bool {
+    if a.memory != b.memory || !is_one_place(a.memory) {
         return false;
     }
     let (at, bt) = (a.places(), b.places());
@@ -60,6 +66,19 @@ pub(crate) fn commute(a: &Use<'_>, b: &Use<'_>) -> bool {
     kind(a).is_some_and(|k| kind(b) == Some(k))
 }
 
+/// Whether a memref is the same memory each time that a thread comes by, or memory that lies apart: a buffer, a part of one that
+/// no loop moves, or whichever slab.
+pub(crate) fn is_one_place<'c>(memory: V<'c>) -> bool {
+    let decided_by = |v: V<'c>| match v.defining_op() {
+        Some(op) if op.is::<Alloc>() => Ok(vec![]),
+        Some(op) if op.is::<Slab>() => Ok(op.operand_values().into_iter().take(1).collect()),
+        Some(op) if is_computed(op) => Ok(op.operand_values()),
+        None if is_argument(v) => Ok(vec![]),
+        _ => Err(()),
+    };
+    search([memory], decided_by).is_none()
+}
+
 /// Whether both move a tile of one type, each of whose elements one thread alone reaches.
 fn is_divided_alike(a: &Use<'_>, b: &Use<'_>) -> bool {
     let (Some(x), Some(y)) = (a.tile(), b.tile()) else {
@@ -67,7 +86,8 @@ fn is_divided_alike(a: &Use<'_>, b: &Use<'_>) -> bool {
     };
     // Of threads that hold copies all load, but always the same one stores.
     let only_stored = !a.reads && !b.reads;
-    x == y && Distribution::of(x).is_some_and(|d| only_stored || d.copy_bits() == 0)
+    // Roles divide tiles among threads of their own.
+    x == y && in_role(a.op) == in_role(b.op) && Distribution::of(x).is_some_and(|d| only_stored || d.copy_bits() == 0)
 }
 
 /// Elements along each axis of the memref.

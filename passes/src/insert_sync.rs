@@ -29,7 +29,8 @@
 //! lie apart by constants (`global_order`). Arguments are taken not to overlap, and other blocks are not waited for. Accesses
 //! that are all of single elements stay as they are.
 //!
-//! Nor is one needed between atomic operations of one kind that do not tell what was there, in shared memory as in global.
+//! Nor is one needed between atomic operations of one kind that come in any order: `relaxed` ones without a result, of a kind
+//! other than `exch` and `cas`, in shared memory as in global.
 //!
 //! Ops that move data between warps (`scratch`) have a barrier inside, which counts. Accesses come from effects and marks; see
 //! `shared_uses`. No barrier is inserted that another makes needless: each is tried without in the end. Where the later of two
@@ -38,25 +39,26 @@
 //! What a program orders by itself stays as it is:
 //!
 //! - accesses of one thread: at places that the thread's number tells apart, or under one test for a single thread; and what
-//!   one store writes in the passes of a loop, which goes to different places where nothing reads in between;
-//! - what lies before a wait for an mbarrier or a cluster, a barrier with a number, a fence of memory: the program has an
-//!   agreement of its own there. Scratch alone does not count on it;
+//!   one store of an element writes in the passes of a loop, which goes to different places where nothing reads in between;
+//! - single elements before and after a wait for an mbarrier or a cluster, a barrier with a number, a fence of memory: the
+//!   program has an agreement of its own there. Whole tiles and scratch do not count on it;
 //! - buffers that say so (`tile.alloc ordered`), as the slots of `tile-pipeline` do;
 //! - mbarriers, buffers that go where their uses cannot be followed, and all that stands in roles (`tile.warp_specialize`),
 //!   unless they say `barrier(n)`.
 //!
 //! A barrier stands only where all threads of the block come by: outside conditions and loops that may differ between
-//! threads, unless whole tiles are moved there, which all threads do together. Where there is no such place, a remark says so, and the program stays as it is. In a role that says `barrier(n)`
-//! it is one of the role, `tile.barrier id n`, between accesses of the role.
+//! threads, unless whole tiles are moved there, which all threads do together. Where there is no such place, a remark says so,
+//! and the program stays as it is. In a role that says `barrier(n)` it is one of the role, `tile.barrier id n`, between accesses
+//! of the role; between one of the role and one before or after all roles it is one of the block, outside them.
 //!
 //! *Needs* `tile-allocate-scratch` where tiles go between warps. *Numbers* stay what they are.
 use crate::{
-    global_order::{commute, in_thread_order},
+    global_order::{commute, in_thread_order, is_one_place, own_or_apart},
     shared_uses::{Pending, Use, Uses, Walk, Way, in_role, is_within_warps, line},
     uniform::search,
 };
 use girih_dialects::tile::{
-    distribution::{Distribution, is_distributed},
+    distribution::is_distributed,
     marks::{VARIES, has_mark},
     ops::{
         index::{LaneId, ThreadId},
@@ -202,9 +204,11 @@ fn remark_what_is_left<'c>(kernel: Kernel<'c, 'c>, uses: &Uses<'c>) {
 fn missing<'c>(uses: &Uses<'c>, pending: &Pending<'c>, later: &Use<'c>) -> Option<Result<Missing<'c>, ()>> {
     let earlier = &uses.all[pending.number];
     let buffer = &uses.buffers[later.buffer];
-    let apart = earlier.buffer != later.buffer || !(earlier.writes || later.writes);
+    let cannot_meet = earlier.buffer != later.buffer || !(earlier.writes || later.writes);
     let lost = buffer.lost.is_some() && !buffer.is_global;
-    if apart || (pending.by_hand && !buffer.is_global) || buffer.is_mbarrier || buffer.is_ordered || lost {
+    // Agreements by hand are about single elements: tiles are what waits of `tile-pipeline` must not leave unordered.
+    let by_hand = pending.by_hand && !buffer.is_global && earlier.tile().is_none() && later.tile().is_none();
+    if cannot_meet || by_hand || buffer.is_mbarrier || buffer.is_ordered || lost {
         return None;
     }
     let unseen = later.way == Way::Async && earlier.way == Way::Plain && earlier.writes && !pending.fenced;
@@ -213,8 +217,8 @@ fn missing<'c>(uses: &Uses<'c>, pending: &Pending<'c>, later: &Use<'c>) -> Optio
         false => commute(earlier, later) || of_one_thread(earlier, later),
     };
     // No warp meets another's bytes there.
-    let apart = is_within_warps(earlier.op) && is_within_warps(later.op);
-    let unordered = pending.ordered.is_none() && !apart && !in_order();
+    let within_warps = is_within_warps(earlier.op) && is_within_warps(later.op);
+    let unordered = pending.ordered.is_none() && !within_warps && !in_order();
     if !unseen && !unordered {
         return None;
     }
@@ -314,7 +318,7 @@ fn is_uniform<'c>(v: V<'c>) -> bool {
         Some(op) if is_computed(op) && !has_mark(op, VARIES) => Ok(op.operand_values()),
         Some(_) => Err(()),
         None => match v.argument_of() {
-            Some((owner, _)) if owner.is::<Kernel>() => Ok(vec![]),
+            _ if is_argument(v) => Ok(vec![]),
             Some((owner, 0)) if owner.full_name() == "scf.for" => {
                 Ok(owner.operand_values().into_iter().take(3).collect())
             }
@@ -324,8 +328,15 @@ fn is_uniform<'c>(v: V<'c>) -> bool {
     search([v], decided_by).is_none()
 }
 
+/// Whether a value is an argument of the kernel, and not of a block that others go to.
+pub(crate) fn is_argument(v: V<'_>) -> bool {
+    let kernel = v.argument_of().and_then(|(owner, _)| owner.cast::<Kernel>());
+    let entry = kernel.and_then(|k| k.body().entry());
+    entry.is_some_and(|block| block.argument_values().contains(&v))
+}
+
 /// Whether an op gives what its operands decide. Divisions may trap, but they give one answer.
-fn is_computed(op: OperationRef<'_, '_>) -> bool {
+pub(crate) fn is_computed(op: OperationRef<'_, '_>) -> bool {
     op.region_count() == 0 && op.memory_effects().is_some_and(|effects| effects.is_empty())
 }
 
@@ -334,8 +345,8 @@ fn of_one_thread<'c>(a: &Use<'c>, b: &Use<'c>) -> bool {
     if a.way != Way::Plain || b.way == Way::Collective {
         return false;
     }
-    // What one op stores pass after pass goes to different places, or nobody looked at it in between.
-    if a.op == b.op && !a.reads && !b.reads {
+    // What one op stores by elements pass after pass goes to different places, or nobody looked at it in between.
+    if a.op == b.op && !a.reads && !b.reads && !a.is_whole_tile() {
         return true;
     }
     if let (Some(x), Some(y)) = (single_thread(a.op), single_thread(b.op))
@@ -343,7 +354,14 @@ fn of_one_thread<'c>(a: &Use<'c>, b: &Use<'c>) -> bool {
     {
         return true;
     }
-    if b.way != Way::Plain || a.memory != b.memory {
+    if b.way != Way::Plain {
+        return false;
+    }
+    if a.is_whole_tile() && b.is_whole_tile() {
+        return own_or_apart(a, b);
+    }
+    // Threads of two roles have other numbers.
+    if a.memory != b.memory || !is_one_place(a.memory) || in_role(a.op) != in_role(b.op) {
         return false;
     }
     let threads = holders(b.op).unwrap_or(0);
@@ -355,15 +373,11 @@ fn of_one_thread<'c>(a: &Use<'c>, b: &Use<'c>) -> bool {
                 .into_iter()
                 .any(|(x, y)| *x == y && tells_apart(threads, y, DEEPEST))
         }
-        // A warpgroup's threads hold different elements, the same in every access; the block's do where none holds copies.
+        // A warpgroup's threads hold different elements, the same in every access.
         (Some(x), Some(y)) => {
-            let divided = match Distribution::of(x) {
-                Some(d) => d.copy_bits() == 0,
-                None => threads == 128,
-            };
             // Rows that are given by numbers may be the same row.
             let is_number = |v: &V<'c>| !v.r#type().is_ranked_tensor_type();
-            x == y && divided && places == b.places() && places.iter().all(|v| is_number(v) && is_fixed(*v))
+            x == y && threads == 128 && places == b.places() && places.iter().all(|v| is_number(v) && is_fixed(*v))
         }
         _ => false,
     }
@@ -428,7 +442,7 @@ fn tells_apart(threads: i64, v: V<'_>, deep: u32) -> bool {
 pub(crate) fn is_fixed<'c>(v: V<'c>) -> bool {
     let decided_by = |v: V<'c>| match v.defining_op() {
         Some(op) if is_computed(op) => Ok(op.operand_values()),
-        None if v.argument_of().is_some_and(|(owner, _)| owner.is::<Kernel>()) => Ok(vec![]),
+        None if is_argument(v) => Ok(vec![]),
         _ => Err(()),
     };
     search([v], decided_by).is_none()

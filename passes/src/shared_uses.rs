@@ -15,8 +15,11 @@
 //! Global memory can be followed, too ([`Uses::with_global`]): each argument of the kernel is a buffer of its own then.
 //!
 //! Branches are joined; loops, and regions with several blocks, are walked until nothing new is pending. A role that keeps a
-//! barrier for its threads is walked like a block: its barrier ends what its own threads have pending. Other roles order
-//! themselves.
+//! barrier for its threads is walked like a block: its barrier ends what its own threads have pending, and one of the block,
+//! before or after all roles, ends the rest. Other roles order themselves.
+//!
+//! Memory that loops and branches carry, or a choice gives, is followed: what goes to a name is a use of all buffers that it
+//! may stand for.
 use crate::allocate_scratch::scratch_bytes;
 use girih_dialects::tile::{
     distribution::is_distributed,
@@ -24,7 +27,7 @@ use girih_dialects::tile::{
     ops::{
         kernel::{Kernel, WarpSpecialize},
         memory::{Alloc, is_mbarrier},
-        rows::mask_operand,
+        rows::place_operands,
         value::ConvertLayout,
     },
     spaces::{is_global, shared_of},
@@ -80,17 +83,13 @@ impl<'c> Use<'c> {
     pub fn is_whole_tile(&self) -> bool {
         self.tile().is_some_and(is_distributed)
     }
-    /// Operands after the memref: where the op loads or stores. A mask only leaves elements out.
+    /// Where the op loads or stores: its indices, one for each axis of the memref, and its rows, if it has some. Of ops that
+    /// move no whole tile, the operands after the memref.
     pub fn places(&self) -> Vec<V<'c>> {
-        let mut operands = self.op.operand_values();
-        if let Some(mask) = mask_operand(self.op) {
-            operands.remove(mask);
-        }
-        let at = operands
-            .iter()
-            .position(|v| *v == self.memory)
-            .map_or(operands.len(), |i| i + 1);
-        operands[at..].to_vec()
+        place_operands(self.op).unwrap_or_else(|| {
+            let operands = self.op.operand_values().into_iter();
+            operands.skip_while(|v| *v != self.memory).skip(1).collect()
+        })
     }
 }
 
@@ -192,12 +191,20 @@ impl<'c> Uses<'c> {
 
     fn follow(&mut self, buffer: usize, root: V<'c>) {
         let mut views = vec![root];
+        let mut seen = BTreeSet::new();
         let global = self.buffers[buffer].is_global;
         let is_memory = |t: &Type<'c>| if global { is_global(*t) } else { shared_of(*t).is_some() };
         while let Some(memory) = views.pop() {
+            if !seen.insert(memory.to_raw().ptr as usize) {
+                continue;
+            }
             let mut users = memory.users();
             users.dedup();
             for op in users {
+                if let Some(names) = carried(op, memory) {
+                    views.extend(names.into_iter().filter(|v| is_memory(&v.r#type())));
+                    continue;
+                }
                 let is_view = op.region_count() == 0
                     && op.result_count() > 0
                     && op.is_pure()
@@ -241,6 +248,39 @@ impl<'c> Uses<'c> {
             }
         }
     }
+}
+
+/// What an op of control flow names `memory` by from there on: in a loop, after it, and after branches. `None` for other ops.
+fn carried<'c>(op: OperationRef<'c, 'c>, memory: V<'c>) -> Option<Vec<V<'c>>> {
+    let operands = op.operand_values();
+    // Values that stand for an operand of `op`, those of number `from` being the first.
+    let of = |values: Vec<V<'c>>, from: usize| {
+        let pairs = operands.iter().skip(from).zip(values);
+        pairs.filter(|(v, _)| **v == memory).map(|(_, name)| name).collect::<Vec<_>>()
+    };
+    let arguments = |outer: OperationRef<'c, 'c>, region: usize, skipped: usize| {
+        let block = outer.region_at(region).entry();
+        let all = block.map(|b| b.argument_values()).unwrap_or_default();
+        all.into_iter().skip(skipped).collect::<Vec<_>>()
+    };
+    let results = |outer: OperationRef<'c, 'c>| outer.result_values();
+    let names = match (op.full_name(), op.parent()) {
+        ("scf.for", _) => [of(arguments(op, 0, 1), 3), of(results(op), 3)].concat(),
+        ("scf.while", _) => of(arguments(op, 0, 0), 0),
+        ("scf.condition", Some(outer)) => [of(arguments(outer, 1, 0), 1), of(results(outer), 1)].concat(),
+        ("scf.yield", Some(outer)) => match outer.full_name() {
+            "scf.for" => [of(arguments(outer, 0, 1), 0), of(results(outer), 0)].concat(),
+            "scf.while" => of(arguments(outer, 0, 0), 0),
+            _ => of(results(outer), 0),
+        },
+        // Between blocks: whatever a block that may be next takes.
+        (_, Some(_)) if op.successor_count() > 0 => {
+            let next = (0..op.successor_count()).filter_map(|i| op.successor(i).ok());
+            next.flat_map(|block| block.argument_values()).collect()
+        }
+        _ => return None,
+    };
+    Some(names)
 }
 
 /// Whether an op goes through scratch of which every warp has bytes of its own.
@@ -407,10 +447,9 @@ impl<'c, 'v> Walk<'c, 'v> {
     }
 
     /// What roles do to each other's memory is ordered by mbarriers and barriers with numbers. Those that have a barrier for
-    /// all their threads are walked, side by side.
+    /// all their threads are walked, side by side: what is pending before them is pending in each, and what is pending in one
+    /// is after all.
     fn roles(&mut self, roles: WarpSpecialize<'c, 'c>, state: &mut State<'c>) {
-        let by_hand = |state: &mut State<'c>| state.iter_mut().for_each(|p| p.by_hand = true);
-        by_hand(state);
         let before = state.clone();
         let barriers = roles.barriers().unwrap_or_default();
         for (number, region) in roles.roles().into_iter().enumerate() {
@@ -422,7 +461,6 @@ impl<'c, 'v> Walk<'c, 'v> {
             self.role = None;
             join(state, after);
         }
-        by_hand(state);
     }
 
     /// All threads meet, or all of a role, which orders what these did in it.

@@ -169,3 +169,43 @@ tile.kernel @kinds(%X: !V, %T: !V, %Y: !V) threads(64) launch {
   %y = tile.atomic_rmw maxs %x, %T[%c0] : !T, !V -> !T
   tile.store %y, %Y[%c0] : !T, !V
 }
+
+// The index of scratch is none of the access: the tiles overlap, by 63 elements.
+// CHECK-LABEL: tile.kernel @through_scratch
+// CHECK: tile.load
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.atomic_rmw
+// CHECK-NOT: tile.barrier
+tile.kernel @through_scratch(%H: !V) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %s = tile.alloc : memref<128xi8, #tile.shared>
+  %one = arith.constant dense<1> : tensor<32xi32, #L>
+  %x = tile.load %H[%c1] : !V -> tensor<32xi32, #L>
+  %old = tile.atomic_rmw add %one, %H[%c0] scratch %s : memref<128xi8, #tile.shared> : tensor<32xi32, #L>, !V -> tensor<32xi32, #L>
+}
+
+// Arguments that a loop swaps: each name stands for both.
+// CHECK-LABEL: tile.kernel @swapped
+// CHECK: scf.for
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.load
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.store
+// CHECK-NOT: tile.barrier
+tile.kernel @swapped(%A: !V, %B: !V) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %r:2 = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %A, %b = %B) -> (!V, !V) {
+    %x = tile.load %a[%c3] : !V -> !T
+    tile.store %x, %b[%c0] : !T, !V
+    scf.yield %b, %a : !V, !V
+  }
+}

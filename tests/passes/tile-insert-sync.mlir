@@ -308,3 +308,204 @@ tile.kernel @own_elements() threads(128) launch {
   tile.atomic_rmw exch %one, %m[%c0] : tensor<128xi32, #L>, memref<128xi32, #tile.shared>
   %y = tile.load %m[%c0] : memref<128xi32, #tile.shared> -> tensor<128xi32, #L>
 }
+
+// -----
+
+// Roles that have a barrier: one of the block before them for what came before, one of their own between what they do, and one of
+// the block after them.
+// CHECK-LABEL: tile.kernel @around_roles
+// CHECK: tile.store
+// CHECK-NEXT: tile.barrier{{$}}
+// CHECK-NEXT: tile.warp_specialize
+// CHECK: tile.load
+// CHECK-NEXT: tile.barrier id 1 threads 128
+// CHECK-NEXT: tile.store
+// CHECK-NOT: tile.barrier
+// CHECK: role right
+// CHECK-NEXT: }
+// CHECK-NEXT: tile.barrier{{$}}
+// CHECK-NEXT: tile.load
+// CHECK-NOT: tile.barrier
+#L = #tile.blocked<per_thread = [1], lanes = [32], warps = [4]>
+#M = #tile.blocked<per_thread = [1], lanes = [32], warps = [8]>
+tile.kernel @around_roles() threads(256) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %m = tile.alloc : memref<512xi32, #tile.shared>
+  %x = arith.constant dense<1> : tensor<256xi32, #M>
+  tile.store %x, %m[%c0] : tensor<256xi32, #M>, memref<512xi32, #tile.shared>
+  tile.warp_specialize
+  role left(%t) warps(4) barrier(1) {
+    %y = tile.load %m[%c3] : memref<512xi32, #tile.shared> -> tensor<128xi32, #L>
+    tile.store %y, %m[%c0] : tensor<128xi32, #L>, memref<512xi32, #tile.shared>
+  } role right(%t) warps(4) barrier(2) {
+  }
+  %z = tile.load %m[%c3] : memref<512xi32, #tile.shared> -> tensor<256xi32, #M>
+}
+
+// A lane's number is another thread's in a role than before it.
+// CHECK-LABEL: tile.kernel @other_threads
+// CHECK: memref.store
+// CHECK-NEXT: tile.barrier{{$}}
+// CHECK-NEXT: tile.warp_specialize
+// CHECK-NOT: tile.barrier
+tile.kernel @other_threads() threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %m = tile.alloc : memref<64xi32, #tile.shared>
+  %l = tile.lane_id
+  %x = arith.constant 1 : i32
+  memref.store %x, %m[%l] : memref<64xi32, #tile.shared>
+  tile.warp_specialize
+  role left(%t) warps(3) {
+  } role right(%t) warps(1) barrier(1) {
+    %y = memref.load %m[%l] : memref<64xi32, #tile.shared>
+  }
+}
+
+// -----
+
+// One store of whole tiles in passes that overlap, and in passes that lie apart.
+// CHECK-LABEL: tile.kernel @passes
+// CHECK: scf.for
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: }
+// CHECK-NEXT: scf.for
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: tile.load
+// CHECK-NEXT: }
+// CHECK-NOT: tile.barrier
+#L = #tile.blocked<per_thread = [1], lanes = [32], warps = [4]>
+tile.kernel @passes() threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %c1024 = arith.constant 1024 : index
+  %m = tile.alloc : memref<2048xi32, #tile.shared>
+  %n = tile.alloc : memref<2048xi32, #tile.shared>
+  %x = arith.constant dense<1> : tensor<128xi32, #L>
+  scf.for %i = %c0 to %c1024 step %c64 {
+    tile.store %x, %m[%i] : tensor<128xi32, #L>, memref<2048xi32, #tile.shared>
+  }
+  scf.for %i = %c0 to %c1024 step %c128 {
+    tile.store %x, %n[%i] : tensor<128xi32, #L>, memref<2048xi32, #tile.shared>
+    %y = tile.load %n[%i] : memref<2048xi32, #tile.shared> -> tensor<128xi32, #L>
+  }
+}
+
+// Slabs lie apart, whichever the loop takes; other parts that a loop moves do not, and an element of one is another thread's in
+// another pass.
+// CHECK-LABEL: tile.kernel @parts
+// CHECK: scf.for
+// CHECK-NEXT: tile.slab
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: tile.load
+// CHECK-NEXT: memref.subview
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: memref.store
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: memref.load
+// CHECK-NEXT: }
+// CHECK-NOT: tile.barrier
+!part = memref<128xi32, strided<[1], offset: ?>, #tile.shared>
+tile.kernel @parts() threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %m = tile.alloc : memref<2048xi32, #tile.shared>
+  %n = tile.alloc : memref<16x128xi32, #tile.shared>
+  %x = arith.constant dense<1> : tensor<128xi32, #L>
+  %e = arith.constant 1 : i32
+  %t = tile.thread_id
+  scf.for %i = %c0 to %c16 step %c1 {
+    %s = tile.slab %n[%i] : memref<16x128xi32, #tile.shared> -> memref<128xi32, #tile.shared>
+    tile.store %x, %s[%c0] : tensor<128xi32, #L>, memref<128xi32, #tile.shared>
+    %y = tile.load %s[%c0] : memref<128xi32, #tile.shared> -> tensor<128xi32, #L>
+    %p = memref.subview %m[%i] [128] [1] : memref<2048xi32, #tile.shared> to !part
+    memref.store %e, %p[%t] : !part
+    %q = memref.load %p[%t] : !part
+  }
+}
+
+// -----
+
+// A wait by hand is for single elements: tiles are ordered all the same, also those of products.
+// CHECK-LABEL: tile.kernel @waits
+// CHECK: tile.mbarrier.wait
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.load
+// CHECK-NEXT: tile.load
+// CHECK-NOT: tile.barrier
+#L = #tile.blocked<per_thread = [1], lanes = [32], warps = [4]>
+!product = tensor<64x16xf32, #tile.layout<wgmma_d>>
+tile.kernel @waits() threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %no = arith.constant false
+  %m = tile.alloc : memref<256xi32, #tile.shared>
+  %p = tile.alloc : memref<128x16xf32, #tile.shared>
+  %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+  %z = arith.constant dense<1.0> : !product
+  %x = arith.constant dense<1> : tensor<128xi32, #L>
+  tile.store %x, %m[%c0] : tensor<128xi32, #L>, memref<256xi32, #tile.shared>
+  tile.store %z, %p[%c0, %c0] : !product, memref<128x16xf32, #tile.shared>
+  tile.mbarrier.wait %bar[], %no : memref<!tile.mbarrier, #tile.shared>
+  %y = tile.load %m[%c1] : memref<256xi32, #tile.shared> -> tensor<128xi32, #L>
+  %w = tile.load %p[%c1, %c0] : memref<128x16xf32, #tile.shared> -> !product
+}
+
+// -----
+
+// What a loop carries and a branch gives is either buffer.
+// CHECK-LABEL: tile.kernel @carried
+// CHECK: scf.for
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.load
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: scf.yield
+// CHECK-NEXT: }
+// CHECK: scf.if
+// CHECK: tile.barrier
+// CHECK-NEXT: tile.load
+// CHECK-NOT: tile.barrier
+#L = #tile.blocked<per_thread = [1], lanes = [32], warps = [4]>
+!S = memref<256xi32, #tile.shared>
+tile.kernel @carried(%n: i32) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c6 = arith.constant 6 : index
+  %A = tile.alloc : !S
+  %B = tile.alloc : !S
+  %r:2 = scf.for %i = %c0 to %c6 step %c1 iter_args(%a = %A, %b = %B) -> (!S, !S) {
+    %x = tile.load %a[%c1] : !S -> tensor<128xi32, #L>
+    tile.store %x, %b[%c0] : tensor<128xi32, #L>, !S
+    scf.yield %b, %a : !S, !S
+  }
+  %zero = arith.constant 0 : i32
+  %first = arith.cmpi eq, %n, %zero : i32
+  %s = scf.if %first -> !S {
+    scf.yield %r#0 : !S
+  } else {
+    scf.yield %B : !S
+  }
+  %y = tile.load %s[%c1] : !S -> tensor<128xi32, #L>
+}

@@ -9,7 +9,7 @@ use girih_ir::{
     constraint::INDEX,
     kind::{AnyAttr, I64},
     op,
-    op::OpView,
+    op::{OpDef, OpView},
     prelude::*,
 };
 
@@ -94,11 +94,24 @@ pub fn masked<'c>(op: OperationRef<'c, 'c>) -> Option<(Value<'c, 'c>, Value<'c, 
     Some((tile, mask?))
 }
 
+/// The definition of an op that moves a whole tile.
+fn access_of(op: OperationRef<'_, '_>) -> Option<&'static OpDef> {
+    let definitions = [Load::DEF, Store::DEF, Gather::DEF, Scatter::DEF, AtomicRmw::DEF];
+    definitions.into_iter().find(|d| d.name == op.full_name())
+}
+
 /// Which operand of an op its mask is.
 pub fn mask_operand(op: OperationRef<'_, '_>) -> Option<usize> {
-    let definitions = [Load::DEF, Store::DEF, Gather::DEF, Scatter::DEF, AtomicRmw::DEF];
-    let own = definitions.into_iter().find(|d| d.name == op.full_name())?;
-    own.operand_range(op, "mask").filter(|r| !r.is_empty()).map(|r| r.start)
+    let mask = access_of(op)?.operand_range(op, "mask");
+    mask.filter(|r| !r.is_empty()).map(|r| r.start)
+}
+
+/// Where an op that moves a whole tile does so: its indices, or its columns, and then its rows. `None` for other ops.
+pub fn place_operands<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<Vec<Value<'c, 'a>>> {
+    let (own, operands) = (access_of(op)?, op.operand_values());
+    let groups = ["indices", "columns", "rows"].into_iter();
+    let places = groups.filter_map(|group| own.operand_range(op, group)).flatten();
+    Some(places.map(|i| operands[i]).collect())
 }
 
 /// Numbers of rows: integers, one for each row of the tile.

@@ -311,7 +311,9 @@ MlirOperation girih_symbols_lookup(GirihSymbols *tables, MlirOperation from, Mli
 bool girih_symbol_is_named(MlirOperation symbol, MlirOperation within) {
   SymbolTableCollection tables;
   auto walked = unwrap(within)->walk([&](Operation *op) {
-    Operation *table = SymbolTable::getNearestSymbolTable(op);
+    // The attributes of a symbol table are written in the scope around it.
+    Operation *around = op->getParentOp();
+    Operation *table = SymbolTable::getNearestSymbolTable(around ? around : op);
     bool named = false;
     AttrTypeWalker walker;
     walker.addWalk([&](SymbolRefAttr ref) {

@@ -32,10 +32,25 @@ tile.kernel @doubled(%X: memref<?xf32, #tile.global>, %Y: memref<?xf32, #tile.gl
   %c = func.call @change(%b) : (tensor<32xf32>) -> tensor<32xf32>
   tile.store %c, %Y[%c0] : tensor<32xf32>, memref<?xf32, #tile.global>
 }
-// CHECK: module @inner
+// What the attributes of a symbol table name is of the scope around it: of two functions called so it is this one.
+// CHECK: func.func private @named_by_inner
+func.func private @named_by_inner(%x: tensor<32xf32>) -> tensor<32xf32> { return %x : tensor<32xf32> }
+// CHECK-LABEL: tile.kernel @same
+tile.kernel @same(%X: memref<?xf32, #tile.global>, %Y: memref<?xf32, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %X[%c0] : memref<?xf32, #tile.global> -> tensor<32xf32>
+  %a = func.call @named_by_inner(%x) : (tensor<32xf32>) -> tensor<32xf32>
+  tile.store %a, %Y[%c0] : tensor<32xf32>, memref<?xf32, #tile.global>
+}
+// CHECK: module @inner attributes {test.uses = @named_by_inner}
 // CHECK-NOT: @change
+// CHECK-NOT: @named_by_inner
 // CHECK: func.func private @on_a_path
-module @inner {
+module @inner attributes {test.uses = @named_by_inner} {
+  func.func private @named_by_inner(%x: tensor<32xf32>) -> tensor<32xf32> { return %x : tensor<32xf32> }
   func.func private @change(%x: tensor<32xf32>) -> tensor<32xf32> {
     %y = arith.negf %x : tensor<32xf32>
     return %y : tensor<32xf32>
@@ -52,7 +67,8 @@ module @inner {
     %c0 = arith.constant 0 : index
     %x = tile.load %X[%c0] : memref<?xf32, #tile.global> -> tensor<32xf32>
     %a = func.call @on_a_path(%x) : (tensor<32xf32>) -> tensor<32xf32>
-    %c = func.call @change(%a) : (tensor<32xf32>) -> tensor<32xf32>
+    %b = func.call @named_by_inner(%a) : (tensor<32xf32>) -> tensor<32xf32>
+    %c = func.call @change(%b) : (tensor<32xf32>) -> tensor<32xf32>
     tile.store %c, %Y[%c0] : tensor<32xf32>, memref<?xf32, #tile.global>
   }
 }

@@ -150,7 +150,7 @@ func.func private @strided(%m: memref<8x8xf32, strided<[16, 1]>, #tile.shared>, 
 // -----
 
 func.func private @sizes(%m: memref<?xf32, #tile.shared>, %i: index, %x: tensor<8xf32>) {
-  // expected-error @+1 {{combines a tile with memref<?xf32, #tile.shared>, but in shared memory atomic operations go to contiguous memrefs of static sizes}}
+  // expected-error @+1 {{combines a tile with memref<?xf32, #tile.shared>, but in shared memory atomic operations go to contiguous memrefs of static sizes; combine with the buffer that tile.alloc gives, whose type has its sizes, and mask what is past the part}}
   tile.atomic_rmw add %x, %m[%i] : tensor<8xf32>, memref<?xf32, #tile.shared>
   return
 }

@@ -178,9 +178,16 @@ fn verify<'c>(atomic: AtomicRmw<'c, 'c>) -> Res {
     errors.merge(on_device(op));
     let (tile, memory) = (atomic.value().r#type(), atomic.destination().r#type());
     if shared_of(memory).is_some() && !is_contiguous(memory) {
+        let is_static = memory.shape().is_some_and(|sizes| sizes.iter().all(|n| *n >= 0));
+        let remedy = match is_static {
+            true => "take a part with tile.slab, or give the indices of the whole",
+            false => {
+                "combine with the buffer that tile.alloc gives, whose type has its sizes, and mask what is past the part"
+            }
+        };
         let m = format!(
             "combines a tile with {memory}, but in shared memory atomic operations go to contiguous memrefs of static sizes; \
-             take a part with tile.slab, or give the indices of the whole"
+             {remedy}"
         );
         errors.op(&op, m);
     }

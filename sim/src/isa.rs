@@ -271,6 +271,8 @@ pub struct Atomic {
     pub address: Address,
     /// Destinations, one for each element; empty for `red`.
     pub old: Box<[Value]>,
+    /// Whether what is there decides anything: what is stored, or what an instruction reads from a destination.
+    pub wants_old: bool,
     /// First operands, one for each element.
     pub operands: Box<[Value]>,
     /// Second operand of compare-and-swap.

@@ -18,10 +18,12 @@ pub struct Step<'a> {
     pub at: &'a [Option<At>; LANES],
     /// Bytes of each lane.
     pub bytes: u64,
-    /// Whether it reads.
+    /// Whether it reads what is used.
     pub reads: bool,
     /// Whether it writes.
     pub writes: bool,
+    /// Whether it is one with the write that it follows, as atomic operations are.
+    pub updates: bool,
     /// The memory order of a strong operation.
     pub strength: Option<Strength>,
     /// Whether a lane writes what is there already, or with `Some` what that other lane of the instruction writes: the lane,
@@ -118,7 +120,7 @@ impl State {
                         lanes: 1 << lane,
                         ..step.who
                     };
-                    self.strong_access(who, at, strength, step.reads, step.writes);
+                    self.strong_access(who, at, strength, step.reads || step.updates, step.writes);
                 }
             }
         }

@@ -3,9 +3,10 @@ use super::Shared;
 use super::layout::{element_bytes, size_of};
 use super::modifiers::Modifiers;
 use super::types::{Class, Ty};
-use crate::isa::{Code, Formal, Inst, Op, Predicate, Slot, Special, Value, words};
+use crate::isa::{AtomicOp, Code, Formal, Inst, Op, Predicate, Slot, Special, Value, words};
+use crate::operands::visit;
 use crate::ptx::{Instruction, Operand, Prototype, PtxError, Space, Statement, Variable};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What a name stands for.
 #[derive(Clone, Debug)]
@@ -134,6 +135,7 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
         decoder.block(body)?;
         decoder.emit(if function.entry { Op::Exit } else { Op::Return });
         decoder.patch().map_err(at_function)?;
+        decoder.find_unread(&returns);
         if decoder.local_bytes > MAX_LOCAL_BYTES {
             return Err(at_function(format!(
                 "`{}` needs {} bytes of local memory, at most {MAX_LOCAL_BYTES} are allowed",
@@ -377,6 +379,34 @@ impl<'s, 'm> FunctionDecoder<'s, 'm> {
             guard: self.guard,
             line: self.line,
         });
+    }
+
+    /// Finds exchanges whose old value no instruction reads.
+    fn find_unread(&mut self, returns: &[Formal]) {
+        let exchange = |op: &Op| matches!(op, Op::Atomic(a) if a.op == AtomicOp::Exchange);
+        if !self.insts.iter().any(|inst| exchange(&inst.op)) {
+            return;
+        }
+        let mut read = HashSet::new();
+        for formal in returns {
+            if let Formal::Register(value) = formal {
+                read.insert(value.slot.word());
+            }
+        }
+        for inst in &self.insts {
+            visit(inst, &mut |slot, writes| {
+                if !writes {
+                    read.insert(slot.word());
+                }
+            });
+        }
+        for inst in &mut self.insts {
+            if let Op::Atomic(a) = &mut inst.op
+                && a.op == AtomicOp::Exchange
+            {
+                a.wants_old = a.old.iter().any(|value| read.contains(&value.slot.word()));
+            }
+        }
     }
 
     /// A fresh register.

@@ -347,6 +347,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
             strength,
             space,
             address,
+            wants_old: op != AtomicOp::Exchange || !old.is_empty(),
             old,
             operands: values,
             swap,

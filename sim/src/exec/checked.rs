@@ -166,6 +166,7 @@ impl Warp {
                 bytes: total as u64,
                 reads: !writes,
                 writes,
+                updates: false,
                 strength: access.strength,
                 same: &same,
             });
@@ -185,8 +186,9 @@ impl Warp {
                 line,
                 at: &at,
                 bytes: bytes as u64,
-                reads: true,
+                reads: atomic.wants_old,
                 writes: true,
+                updates: true,
                 strength: Some(atomic.strength),
                 same: &|_, _, _, _| false,
             });
@@ -207,6 +209,7 @@ impl Warp {
                 bytes: 16,
                 reads: !writes,
                 writes,
+                updates: false,
                 strength: None,
                 same: &|_, _, _, _| false,
             });
@@ -249,6 +252,7 @@ impl Warp {
                 bytes,
                 reads: !writes,
                 writes,
+                updates: false,
                 strength: None,
                 same: &|_, _, _, _| false,
             });

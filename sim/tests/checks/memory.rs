@@ -27,6 +27,30 @@ fn memory_that_nothing_wrote_is_not_read() {
         &["ld.local"],
     );
     clean("st.local.u64 [stack], 1; ld.local.u32 %r6, [stack+4];", block(1));
+    // An exchange stores the same whatever was there, which matters where it is read; other atomic operations combine with it.
+    clean("atom.shared.exch.b32 _, [%r1], 1; ld.shared.u32 %r6, [%r1];", block(1));
+    clean(
+        "atom.shared.exch.b32 %r6, [%r1], 1; ld.shared.u32 %r7, [%r1];",
+        block(1),
+    );
+    finds(
+        "atom.shared.exch.b32 %r6, [%r1], 1; add.u32 %r7, %r6, 1;",
+        block(1),
+        Kind::Uninitialised,
+        &["atom.shared.exch"],
+    );
+    finds(
+        "atom.shared.cas.b32 _, [%r1], 1, 2;",
+        block(1),
+        Kind::Uninitialised,
+        &["atom.shared.cas"],
+    );
+    finds(
+        "red.shared.add.u32 [%r1], 1;",
+        block(1),
+        Kind::Uninitialised,
+        &["red.shared.add"],
+    );
     // A copy engine is a reader like any other.
     finds(
         "@%p1 st.shared.u64 [%r1], 5; @%p1 fence.proxy.async; \

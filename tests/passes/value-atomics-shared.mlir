@@ -20,6 +20,11 @@
 // RUN: girih run %s --kernel swizzled --device sim --check-memory --arg R=uniform(low=-3,high=19):i32[32] --arg column=i64:5 --arg Y=poison:i32[2,16,32] | FileCheck %s --check-prefix=SWIZZLED
 // SWIZZLED: right: Y: all 1024 elements are exact
 // SWIZZLED: no findings
+// RUN: girih run %s --kernel swapped --device sim --check-memory --arg X=iota:i32[64] --arg Y=poison:i32[64] --arg Z=poison:i16[64] | FileCheck %s --check-prefix=SWAPPED
+// RUN: girih run %s --target sm_80 --kernel swapped --device sim --check-memory --arg X=iota:i32[64] --arg Y=poison:i32[64] --arg Z=poison:i16[64] | FileCheck %s --check-prefix=SWAPPED
+// SWAPPED: right: Y: all 64 elements are exact
+// SWAPPED: right: Z: all 64 elements are exact
+// SWAPPED: no findings
 // RUN: girih compile %s --target sm_90a --emit ptx -o - 2>/dev/null | FileCheck %s --check-prefix=PTX
 // RUN: girih compile %s --target sm_80 --emit ptx -o - 2>/dev/null | FileCheck %s --check-prefix=SM80
 // RUN: girih compile %s --target sm_90a --emit cubin -o %t.90.cubin
@@ -348,6 +353,47 @@ func.func @swizzled_ref(%R: memref<?xi32>, %first_column: i64, %Y: memref<?x?x?x
         memref.store %new, %Y[%c1, %lower, %column] : memref<?x?x?xi32>
       }
     }
+  }
+  return
+}
+
+// What is swapped in where nobody asks what was there needs nothing there: the memory is fresh.
+// PTX-LABEL: .entry swapped(
+// PTX: atom.relaxed.cta.shared.exch.b32 _,
+// PTX: st.release.cta.shared.b16
+// SM80-LABEL: .entry swapped(
+// SM80: atom.relaxed.cta.shared.exch.b32 _,
+// SM80: st.release.cta.shared.b16
+tile.kernel @swapped(%X: memref<64xi32, #tile.global>, %Y: memref<64xi32, #tile.global>, %Z: memref<64xi16, #tile.global>) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %m = tile.alloc : memref<64xi32, #tile.shared>
+  %n = tile.alloc : memref<64xi16, #tile.shared>
+  %x = tile.load %X[%c0] : memref<64xi32, #tile.global> -> tensor<64xi32>
+  %short = arith.trunci %x : tensor<64xi32> to tensor<64xi16>
+  %last = arith.constant dense<63> : tensor<64xi32>
+  %other = arith.subi %last, %x : tensor<64xi32>
+  tile.atomic_rmw exch %x, %m[] rows %other : tensor<64xi32> : tensor<64xi32>, memref<64xi32, #tile.shared>
+  tile.atomic_rmw exch %short, %n[] rows %other : tensor<64xi32> sem release : tensor<64xi16>, memref<64xi16, #tile.shared>
+  %y = tile.load %m[%c0] : memref<64xi32, #tile.shared> -> tensor<64xi32>
+  %z = tile.load %n[%c0] : memref<64xi16, #tile.shared> -> tensor<64xi16>
+  tile.store %y, %Y[%c0] : tensor<64xi32>, memref<64xi32, #tile.global>
+  tile.store %z, %Z[%c0] : tensor<64xi16>, memref<64xi16, #tile.global>
+}
+
+func.func @swapped_ref(%X: memref<?xi32>, %Y: memref<?xi32>, %Z: memref<?xi16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c63 = arith.constant 63 : index
+  %c64 = arith.constant 64 : index
+  scf.for %i = %c0 to %c64 step %c1 {
+    %x = memref.load %X[%i] : memref<?xi32>
+    %short = arith.trunci %x : i32 to i16
+    %other = arith.subi %c63, %i : index
+    memref.store %x, %Y[%other] : memref<?xi32>
+    memref.store %short, %Z[%other] : memref<?xi16>
   }
   return
 }

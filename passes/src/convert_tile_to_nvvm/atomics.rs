@@ -2,7 +2,8 @@
 //!
 //! | | |
 //! |---|---|
-//! | nobody wants the old value | `red`, where it has the operation and the ordering; else `atom` |
+//! | nobody wants the old value | `red`, where it has the operation and the ordering; else `atom` into `_` |
+//! | nobody wants it, and 16 bits are swapped in | `st.relaxed`, `st.release` |
 //! | 16-bit integers, `mul`, smaller and larger floats | `ld`, combine, `atom.cas` until nobody came in between |
 //!
 //! Of threads that hold copies of an element one does the operation. What it got goes to the others by a shuffle, or through
@@ -134,7 +135,7 @@ struct Atomic<'c, 'e, 'b> {
     address: &'static str,
     /// Whether an operation that would change nothing may be left out.
     is_relaxed: bool,
-    /// `atom` or `red`.
+    /// `atom`, `red` or `st`.
     name: &'static str,
     /// The instruction's operation and type, if there is one.
     native: Option<String>,
@@ -142,6 +143,8 @@ struct Atomic<'c, 'e, 'b> {
     words: Words<'c>,
     bits: u32,
     returns: bool,
+    /// Whether what was there is not even read to acquire what others did: `_` takes it.
+    sinks: bool,
 }
 
 impl<'c, 'e, 'b> Atomic<'c, 'e, 'b> {
@@ -150,7 +153,9 @@ impl<'c, 'e, 'b> Atomic<'c, 'e, 'b> {
         let bits = element.bit_width().unwrap_or(32);
         let adds_bf16 = target_of(op.op()).is_none_or(|t| Feature::Op(Instruction::AddBf16).legal(t).is_ok());
         let returns = op.result().is_some();
-        let reduces = !returns && matches!(sem, Semantics::Relaxed | Semantics::Release) && kind.commutes();
+        let sinks = !returns && !sem.acquires();
+        let reduces = sinks && kind.commutes();
+        let stores = sinks && kind == AtomicKind::Exch && bits == 16;
         let (space, address) = match shared_of(op.destination().r#type()) {
             Some(_) => ("shared", "r"),
             None => ("global", "l"),
@@ -164,12 +169,20 @@ impl<'c, 'e, 'b> Atomic<'c, 'e, 'b> {
             space,
             address,
             is_relaxed: sem == Semantics::Relaxed,
-            name: if reduces { "red" } else { "atom" },
-            native: native(kind, element, bits, adds_bf16),
+            name: match (stores, reduces) {
+                (true, _) => "st",
+                (_, true) => "red",
+                _ => "atom",
+            },
+            native: match stores {
+                true => Some(format!("b{bits}")),
+                false => native(kind, element, bits, adds_bf16),
+            },
             element,
             words: Words::new(element, u64::from(bits) / 8, 1),
             bits,
             returns,
+            sinks,
         }
     }
 
@@ -197,8 +210,8 @@ impl<'c, 'e, 'b> Atomic<'c, 'e, 'b> {
             _ => (self.words.constraint, false),
         };
         let register = |v: V<'c>| if as_float { v } else { self.words.pack(e, &[v])[0] };
-        let outputs = match self.name {
-            "atom" => vec![(constraint, register(value).r#type())],
+        let outputs = match (self.name, self.sinks) {
+            ("atom", false) => vec![(constraint, register(value).r#type())],
             _ => vec![],
         };
         let tied: Vec<V> = match outputs.is_empty() {
@@ -219,7 +232,11 @@ impl<'c, 'e, 'b> Atomic<'c, 'e, 'b> {
             inputs.push(AsmOperand { constraint: "b", value });
             format!("@${} ", first + inputs.len() - 1)
         });
-        let into = if outputs.is_empty() { "" } else { "$0, " };
+        let into = match (self.name, self.sinks) {
+            ("atom", true) => "_, ",
+            ("atom", false) => "$0, ",
+            _ => "",
+        };
         let text = format!(
             "{guard}{}.{}.{}.{native} {into}[${first}], {};",
             self.name,

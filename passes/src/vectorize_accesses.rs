@@ -21,7 +21,7 @@
 //! and strides, and of arguments whose attributes say so (`tile.aligned`, `tile.divisible`); of the others, and of addresses,
 //! the kernel asks once, when it starts, and has a body for either answer. A kernel that has shared memory of its own, or that
 //! moves tiles of views (`memref.subview`), asks before the first of its accesses, and has what follows twice. So does each role
-//! of warps.
+//! of warps. Of a kernel with roles, what stands before and after them is there twice, each by itself, and the roles once.
 //!
 //! Of a mask, one value stands for all of a vector. So it is as long as the mask is known to be the same: all along where it
 //! is made of other axes alone, and between multiples where `tile.iota` along the axis is compared with one, as in `iota < 96`
@@ -37,7 +37,7 @@ use crate::{
 use girih_dialects::tile::{
     distribution::Distribution,
     ops::{
-        kernel::Kernel,
+        kernel::{Kernel, WarpSpecialize},
         memory::{Alloc, Load, Store},
         rows::{Gather, Scatter, masked},
         value::IsAligned,
@@ -54,6 +54,7 @@ use girih_ir::{
     prelude::*,
     rewrite::{Before, Builder},
 };
+use std::ops::Range;
 
 /// The region of a kernel that is its body.
 const BODY: usize = 1;
@@ -194,6 +195,9 @@ fn vectorize_in<'c>(kernel: Kernel<'c, 'c>, role: InRole<'c>, found: Vec<Candida
         drop(Diag::remark(&kernel.op(), m));
         return;
     }
+    if role.is_none() {
+        hoist(*body, &found);
+    }
     // What is asked of is there before the first access: an argument, or a view made in front.
     let arguments = body.argument_values();
     let own = role.and_then(|(root, region)| root.region_at(region).entry());
@@ -229,38 +233,167 @@ fn vectorize_in<'c>(kernel: Kernel<'c, 'c>, role: InRole<'c>, found: Vec<Candida
         return;
     }
     asked.sort_unstable();
-    // The other body is made while no access says vector.
     let (root, region) = role.unwrap_or((kernel.op(), BODY));
+    let Some(entry) = root.region_at(region).entry() else {
+        return;
+    };
+    let ops = entry.op_list();
+    let Some((_, ops)) = ops.split_last() else { return };
+    let of_view = asked
+        .iter()
+        .any(|(memory, ..)| memories[*memory].defining_op().is_some());
+    // A branch gives tiles and numbers, and no memory.
+    let asks = |run: &Range<usize>| {
+        let inside: Vec<_> = ops[run.clone()].iter().flat_map(|op| op.nested_ops()).collect();
+        found.iter().any(|c| !is_known(c) && inside.contains(&c.op))
+    };
+    let (twice, whole): (Vec<_>, Vec<_>) = made_twice(ops, &found, (role.is_some(), of_view))
+        .into_iter()
+        .filter(asks)
+        .partition(|run| escaping(&ops[run.clone()]).iter().all(|v| can_be_given(v.r#type())));
+    let stays = |c: &Candidate<'c>| {
+        whole
+            .iter()
+            .any(|run| ops[run.clone()].iter().any(|op| op.nested_ops().contains(&c.op)))
+    };
+    let (other, found): (Vec<_>, Vec<_>) = found.into_iter().partition(|c| !is_known(c) && stays(c));
+    for c in other {
+        drop(Diag::remark(
+            &c.op,
+            "moves a tile element by element: roles use memory that is made after it, and what is between is not made twice; make \
+             the memory first",
+        ));
+    }
+    // The other body is made while no access says vector.
     let spare = unsafe { Operation::from_raw(mlirOperationClone(root.to_raw())) };
     for c in &found {
         set_vector(c.op, c.vector);
     }
     cx.count(0, found.len() as u64);
+    // SAFETY: the clone is there until the end of this function, and what is moved out of it is the kernel's.
+    let clone = unsafe { OperationRef::from_raw(spare.to_raw()) };
     split(
         kernel,
-        (root.region_at(region), spare.region_at(region)),
-        &found,
+        (root.region_at(region), clone.region_at(region)),
+        &twice,
         &asked,
         &memories,
     );
 }
 
-/// The place of the first op that is, or has inside, one of the accesses.
-fn first_access<'c>(ops: &[OperationRef<'c, 'c>], found: &[Candidate<'c>]) -> usize {
-    let holds_access = |op: &OperationRef<'c, 'c>| {
-        let inside = op.nested_ops();
-        found.iter().any(|c| inside.contains(&c.op))
-    };
-    ops.iter().position(holds_access).unwrap_or(0)
+/// Whether a branch may give a value of this type.
+fn can_be_given(t: Type<'_>) -> bool {
+    t.is_ranked_tensor_type() || t.is_index_type() || t.is_integer() || t.is_float_type()
 }
 
-/// Puts the ops of a kernel, or of a role, under a test, and those of its clone under the other answer. Shared memory and
-/// mbarriers are there once: where there are some, or where the test is of a view, what comes before the first of the accesses
-/// `found` stays in front of it.
+/// Whether an op is, or has inside, one of the accesses.
+fn holds_access<'c>(op: OperationRef<'c, 'c>, found: &[Candidate<'c>]) -> bool {
+    let inside = op.nested_ops();
+    found.iter().any(|c| inside.contains(&c.op))
+}
+
+/// The place of the first op that is, or has inside, one of the accesses.
+fn first_access<'c>(ops: &[OperationRef<'c, 'c>], found: &[Candidate<'c>]) -> usize {
+    ops.iter().position(|op| holds_access(*op, found)).unwrap_or(0)
+}
+
+/// The ops between the roles of a kernel, by their places: before each `tile.warp_specialize`, and after the last.
+fn between_roles(ops: &[OperationRef<'_, '_>]) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let mut runs = vec![];
+    for (i, op) in ops.iter().enumerate() {
+        if op.is::<WarpSpecialize>() {
+            runs.push(start..i);
+            start = i + 1;
+        }
+    }
+    runs.push(start..ops.len());
+    runs
+}
+
+/// Moves what roles may need in front of the accesses that stand before the roles: shared memory, and what is computed from
+/// nothing that stays.
+fn hoist<'c>(body: BlockRef<'c, 'c>, found: &[Candidate<'c>]) {
+    let ops = body.op_list();
+    let runs = between_roles(&ops);
+    let before_roles = runs.split_last().map_or(&[][..], |(_, runs)| runs);
+    for run in before_roles {
+        let Some((first, later)) = accesses(&ops[run.clone()], found).and_then(|r| ops[run.clone()][r].split_first())
+        else {
+            continue;
+        };
+        let mut stay = vec![*first];
+        for op in later {
+            let free = op.region_count() == 0 && (op.is_pure() || op.is::<Alloc>());
+            let own = |v: Value<'c, 'c>| v.defining_op().is_some_and(|d| stay.contains(&d));
+            if !free || op.operand_values().into_iter().any(own) {
+                stay.push(*op);
+                continue;
+            }
+            // SAFETY: both ops are in this block, and what the op uses is in front of the first of those that stay.
+            unsafe { mlirOperationMoveBefore(op.to_raw(), first.to_raw()) };
+        }
+    }
+}
+
+/// From the first of the accesses among some ops to the last.
+fn accesses<'c>(ops: &[OperationRef<'c, 'c>], found: &[Candidate<'c>]) -> Option<Range<usize>> {
+    let first = ops.iter().position(|op| holds_access(*op, found))?;
+    let last = ops.iter().rposition(|op| holds_access(*op, found))?;
+    Some(first..last + 1)
+}
+
+/// Which ops of a kernel, or of a role, are made twice, by their places. Shared memory and mbarriers are there once: where there
+/// are some, or where the test is of a view, what comes before the first of the accesses `found` is not made twice. Nor are
+/// roles: before them it is what stands between accesses, and after them what follows one.
+fn made_twice<'c>(
+    ops: &[OperationRef<'c, 'c>],
+    found: &[Candidate<'c>],
+    (is_role, of_view): (bool, bool),
+) -> Vec<Range<usize>> {
+    let mut runs = between_roles(ops);
+    let Some(last) = runs.pop() else { return vec![] };
+    let mut twice: Vec<_> = runs
+        .iter()
+        .filter_map(|run| accesses(&ops[run.clone()], found).map(|r| run.start + r.start..run.start + r.end))
+        .collect();
+    let own = &ops[last.clone()];
+    let has_access = own.iter().any(|op| holds_access(*op, found));
+    let waits = is_role || of_view || last.start > 0 || own.iter().any(|op| op.is::<Alloc>());
+    if has_access {
+        let start = if waits { first_access(own, found) } else { 0 };
+        twice.push(last.start + start..last.end);
+    }
+    twice
+}
+
+/// The values that some ops compute and others use.
+fn escaping<'c>(ops: &[OperationRef<'c, 'c>]) -> Vec<Value<'c, 'c>> {
+    let inside: Vec<_> = ops.iter().flat_map(|op| op.nested_ops()).collect();
+    let leaves = |v: &Value<'c, 'c>| v.users().iter().any(|user| !inside.contains(user));
+    ops.iter().flat_map(|op| op.result_values()).filter(leaves).collect()
+}
+
+/// Lets all but some ops use `to` where they used `from`.
+fn replace_outside<'c>(from: Value<'c, 'c>, to: Value<'c, 'c>, inside: &[OperationRef<'c, 'c>]) {
+    for user in from.users() {
+        if inside.contains(&user) {
+            continue;
+        }
+        for (i, operand) in user.operand_values().into_iter().enumerate() {
+            if operand == from {
+                // SAFETY: the op has an operand of this number, of the same type.
+                unsafe { mlirOperationSetOperand(user.to_raw(), i as isize, to.to_raw()) };
+            }
+        }
+    }
+}
+
+/// Puts ops of a kernel, or of a role, under a test, and those of its clone under the other answer.
 fn split<'c>(
     kernel: Kernel<'c, 'c>,
-    (region, spare): (RegionRef<'c, 'c>, RegionRef<'c, '_>),
-    found: &[Candidate<'c>],
+    (region, spare): (RegionRef<'c, 'c>, RegionRef<'c, 'c>),
+    twice: &[Range<usize>],
     asked: &[(usize, usize, i64)],
     memories: &[Value<'c, 'c>],
 ) {
@@ -268,18 +401,11 @@ fn split<'c>(
     let (Some(body), Some(spare)) = (region.entry(), spare.entry()) else {
         return;
     };
-    let ops = body.op_list();
-    let Some((end, ops)) = ops.split_last() else { return };
-    let is_role = body.parent_operation().is_some_and(|op| !op.is::<Kernel>());
-    let of_view = asked
-        .iter()
-        .any(|(memory, ..)| memories[*memory].defining_op().is_some());
-    let common = match is_role || of_view || ops.iter().any(|op| op.is::<Alloc>()) {
-        true => first_access(ops, found),
-        false => 0,
+    let (ops, spare_ops) = (body.op_list(), spare.op_list());
+    let Some(first) = twice.first().and_then(|run| ops.get(run.start)) else {
+        return;
     };
-    let (before, ops) = ops.split_at(common);
-    let at = Before(ops.first().copied().unwrap_or(*end));
+    let at = Before(*first);
     let i1: Type = IntegerType::new(context, 1).into();
     let mut all: Option<Value> = None;
     for (memory, axis, vector) in asked {
@@ -299,34 +425,50 @@ fn split<'c>(
         });
     }
     let Some(condition) = all else { return };
-    let regions = [Region::new(), Region::new()];
-    for region in &regions {
-        region.append_block(Block::new(&[]));
-    }
-    let branch = at.insert(plain("scf.if", &[condition], &[], regions.into(), loc));
-    let spare_ops = spare.op_list();
     for (theirs, own) in spare.argument_values().iter().zip(body.argument_values()) {
         theirs.replace_all_uses_with(&own);
     }
-    let spare_ops = &spare_ops[..spare_ops.len().saturating_sub(1)];
-    let (spare_before, spare_ops) = spare_ops.split_at(common.min(spare_ops.len()));
-    for (theirs, own) in spare_before.iter().zip(before) {
+    for (i, (theirs, own)) in spare_ops.iter().zip(&ops).enumerate() {
+        if twice.iter().any(|run| run.contains(&i)) {
+            continue;
+        }
         for (theirs, own) in theirs.result_values().iter().zip(own.result_values()) {
             theirs.replace_all_uses_with(&own);
         }
     }
-    for (region, ops) in [(0, ops), (1, spare_ops)] {
-        let Some(block) = branch.region_at(region).entry() else {
-            continue;
-        };
-        for op in ops {
-            // SAFETY: the op leaves its block before it enters the other.
-            unsafe {
-                mlirOperationRemoveFromParent(op.to_raw());
-                mlirBlockAppendOwnedOperation(block.to_raw(), op.to_raw());
-            }
+    for run in twice {
+        let (own, theirs) = (&ops[run.clone()], &spare_ops[run.clone()]);
+        let given = escaping(own);
+        let all_results =
+            |ops: &[OperationRef<'c, 'c>]| ops.iter().flat_map(|op| op.result_values()).collect::<Vec<_>>();
+        let (own_results, their_results) = (all_results(own), all_results(theirs));
+        let spare_given: Vec<Value> = (own_results.iter().zip(their_results))
+            .filter(|(own, _)| given.contains(own))
+            .map(|(_, theirs)| theirs)
+            .collect();
+        let types: Vec<_> = given.iter().map(|v| v.r#type()).collect();
+        let regions = [Region::new(), Region::new()];
+        for region in &regions {
+            region.append_block(Block::new(&[]));
         }
-        girih_ir::rewrite::AtEnd(block).insert(plain("scf.yield", &[], &[], vec![], loc));
+        let branch = Before(own[0]).insert(plain("scf.if", &[condition], &types, regions.into(), loc));
+        for (region, ops, given) in [(0, own, given), (1, theirs, spare_given)] {
+            let Some(block) = branch.region_at(region).entry() else {
+                continue;
+            };
+            let inside: Vec<_> = ops.iter().flat_map(|op| op.nested_ops()).collect();
+            for (value, result) in given.iter().zip(branch.result_values()) {
+                replace_outside(*value, result, &inside);
+            }
+            for op in ops {
+                // SAFETY: the op leaves its block before it enters the other.
+                unsafe {
+                    mlirOperationRemoveFromParent(op.to_raw());
+                    mlirBlockAppendOwnedOperation(block.to_raw(), op.to_raw());
+                }
+            }
+            girih_ir::rewrite::AtEnd(block).insert(plain("scf.yield", &given, &[], vec![], loc));
+        }
     }
 }
 

@@ -132,3 +132,76 @@ tile.kernel @bytes(%A: memref<512xi8, #tile.global> {tile.aligned = 16}) threads
   %m = arith.cmpi slt, %i, %zero : tensor<512xi8, #B>
   %a = tile.load %A[%c0] mask %m : tensor<512xi1, #B> : memref<512xi8, #tile.global> -> tensor<512xi8, #B>
 }
+
+// -----
+
+// Roles are there once, and what stands before and after them twice, each by itself. Memory that roles use comes first; a number
+// and a tile come out of the branch.
+// CHECK-LABEL: tile.kernel @around_roles
+// CHECK: %[[FAST:.*]] = arith.andi
+// CHECK: %[[GIVEN:.*]]:2 = scf.if %[[FAST]] -> (i32, tensor<512xi32, #{{.*}}>) {
+// CHECK: tile.store %{{.*}}, %Y[%{{.*}}] {vector = 4 : i64}
+// CHECK: %[[N:.*]] = memref.load %X
+// CHECK: %[[T:.*]] = tile.load %X[%{{.*}}] {vector = 4 : i64}
+// CHECK: scf.yield %[[N]], %[[T]]
+// CHECK: } else {
+// CHECK: tile.store %{{.*}}, %Y[%{{[^{]*}} :
+// CHECK: tile.load %X[%{{[^{]*}} :
+// CHECK: scf.yield
+// CHECK: }
+// CHECK-NEXT: tile.warp_specialize
+// CHECK: tile.splat %[[GIVEN]]#0
+// CHECK: memref.store %{{.*}}, %[[S:.*]][%
+// CHECK-NOT: tile.warp_specialize
+// CHECK: scf.if %[[FAST]] {
+// CHECK: tile.store %[[GIVEN]]#1, %Y[%{{.*}}] {vector = 4 : i64}
+// CHECK: } else {
+// CHECK: tile.store %[[GIVEN]]#1, %Y[%{{[^{]*}} :
+// CHECK-NOT: tile.warp_specialize
+#R = #tile.blocked<per_thread = [4], lanes = [32], warps = [4]>
+!v = memref<512xi32, #tile.global>
+tile.kernel @around_roles(%X: !v, %Y: !v) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %i = tile.iota axis 0 : tensor<512xi32, #R>
+  tile.store %i, %Y[%c0] : tensor<512xi32, #R>, !v
+  %n = memref.load %X[%c0] : !v
+  %s = tile.alloc : memref<4xi32, #tile.shared>
+  %x = tile.load %X[%c0] : !v -> tensor<512xi32, #R>
+  tile.warp_specialize
+  role one(%t) warps(4) {
+    %m = tile.splat %n : i32 -> tensor<32xi32, #tile.blocked<per_thread = [1], lanes = [32], warps = [1]>>
+    memref.store %n, %s[%c0] : memref<4xi32, #tile.shared>
+  }
+  tile.store %x, %Y[%c0] : tensor<512xi32, #R>, !v
+}
+
+// -----
+
+// Memory that is made of what stands between accesses does not come out of a branch: these go element by element.
+// CHECK-LABEL: tile.kernel @memory_between
+// CHECK-NOT: scf.if
+// CHECK-NOT: vector
+// CHECK: tile.warp_specialize
+#Q = #tile.blocked<per_thread = [4], lanes = [32], warps = [4]>
+!w = memref<512xi32, #tile.global>
+tile.kernel @memory_between(%X: !w, %Y: !w) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %s = tile.alloc : memref<4x4xi32, #tile.shared>
+  %i = tile.iota axis 0 : tensor<512xi32, #Q>
+  tile.store %i, %Y[%c0] : tensor<512xi32, #Q>, !w
+  %n = memref.load %X[%c0] : !w
+  %k = arith.index_cast %n : i32 to index
+  %part = tile.slab %s[%k] : memref<4x4xi32, #tile.shared> -> memref<4xi32, #tile.shared>
+  %x = tile.load %X[%c0] : !w -> tensor<512xi32, #Q>
+  tile.store %x, %Y[%c0] : tensor<512xi32, #Q>, !w
+  tile.warp_specialize
+  role one(%t) warps(4) {
+    memref.store %n, %part[%c0] : memref<4xi32, #tile.shared>
+  }
+}

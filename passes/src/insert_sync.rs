@@ -41,7 +41,7 @@
 //! - accesses of one thread: at places that the thread's number tells apart, or under one test for a single thread; and what
 //!   one store of an element writes in the passes of a loop, which goes to different places where nothing reads in between;
 //! - single elements before and after a wait for an mbarrier or a cluster, a barrier with a number, a fence of memory: the
-//!   program has an agreement of its own there. Whole tiles and scratch do not count on it;
+//!   program has an agreement of its own there. Tiles and scratch do not count on it;
 //! - buffers that say so (`tile.alloc ordered`), as the slots of `tile-pipeline` do;
 //! - mbarriers, buffers that go where their uses cannot be followed, and all that stands in roles (`tile.warp_specialize`),
 //!   unless they say `barrier(n)`.

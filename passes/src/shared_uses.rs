@@ -256,7 +256,10 @@ fn carried<'c>(op: OperationRef<'c, 'c>, memory: V<'c>) -> Option<Vec<V<'c>>> {
     // Values that stand for an operand of `op`, those of number `from` being the first.
     let of = |values: Vec<V<'c>>, from: usize| {
         let pairs = operands.iter().skip(from).zip(values);
-        pairs.filter(|(v, _)| **v == memory).map(|(_, name)| name).collect::<Vec<_>>()
+        pairs
+            .filter(|(v, _)| **v == memory)
+            .map(|(_, name)| name)
+            .collect::<Vec<_>>()
     };
     let arguments = |outer: OperationRef<'c, 'c>, region: usize, skipped: usize| {
         let block = outer.region_at(region).entry();

@@ -209,3 +209,30 @@ tile.kernel @swapped(%A: !V, %B: !V) threads(64) launch {
     scf.yield %b, %a : !V, !V
   }
 }
+
+// And in a loop of another kind.
+// CHECK-LABEL: tile.kernel @swapped_while
+// CHECK: } do {
+// CHECK: tile.barrier
+// CHECK-NEXT: tile.load
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.store
+// CHECK-NOT: tile.barrier
+tile.kernel @swapped_while(%A: !V, %B: !V, %n: i32) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %one = arith.constant 1 : i32
+  %r:3 = scf.while (%a = %A, %b = %B, %i = %n) : (!V, !V, i32) -> (!V, !V, i32) {
+    %more = arith.cmpi ugt, %i, %one : i32
+    scf.condition(%more) %a, %b, %i : !V, !V, i32
+  } do {
+  ^bb0(%a: !V, %b: !V, %i: i32):
+    %x = tile.load %a[%c3] : !V -> !T
+    tile.store %x, %b[%c0] : !T, !V
+    %j = arith.subi %i, %one : i32
+    scf.yield %b, %a, %j : !V, !V, i32
+  }
+}

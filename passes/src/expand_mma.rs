@@ -30,7 +30,10 @@
 //!
 //! *Needs* operands in shared memory (`tile-plan-copies`), and `threads` to be 128 for each 64 rows. *Refuses* products with
 //! one operand there. *Numbers* stay what they are.
-use crate::plan_copies::{WARPGROUP_ROWS, WARPGROUP_THREADS};
+use crate::{
+    nest::may_alias,
+    plan_copies::{WARPGROUP_ROWS, WARPGROUP_THREADS},
+};
 use girih_dialects::{
     nvvm::Emit,
     tile::{
@@ -51,7 +54,7 @@ use girih_dialects::{
 use girih_ir::{
     ext::BlockExt,
     mlir_sys::*,
-    op::{OpView, Trait},
+    op::{EffectKind, OpView, Trait},
     pass::{DialectSource, Pass, PassContext, PassInfo},
     prelude::*,
     rewrite::{Before, Builder},
@@ -306,6 +309,8 @@ fn has_rule(op: OperationRef<'_, '_>) -> bool {
         "arith.constant" => is_splat(op),
         // Masks are of whole tiles, and what is outside of parts reads as zero.
         _ if masked(op).is_some() || op.cast::<Load>().is_some_and(|load| load.pad().is_some()) => false,
+        // Between whole tiles a barrier goes where one is needed.
+        _ if meets_another(op) => false,
         _ => {
             is_carrier(op)
                 || op.has_trait(Trait::Elementwise)
@@ -316,6 +321,46 @@ fn has_rule(op: OperationRef<'_, '_>) -> bool {
                 || op.cast::<Mma>().is_some_and(|mma| mma.is_staged())
         }
     }
+}
+
+/// Whether an op moves a tile between registers and memory that the kernel reads or writes elsewhere as well, so that other
+/// threads' elements may be met.
+fn meets_another<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    let place = |op: OperationRef<'c, 'a>| match (op.cast::<Load>(), op.cast::<Store>()) {
+        (Some(load), _) => Some((load.source(), load.indices(), EffectKind::Write)),
+        (_, Some(store)) => Some((store.destination(), store.indices(), EffectKind::Read)),
+        _ => None,
+    };
+    let (Some((memory, indices, kind)), Some(kernel)) = (place(op), op.ancestor::<Kernel>()) else {
+        return false;
+    };
+    let is_same = |other| place(other).is_some_and(|(own, at, _)| own == memory && at == indices);
+    let meets = |other: OperationRef<'c, 'a>| {
+        let effects = other.memory_effects().unwrap_or_default();
+        effects
+            .iter()
+            .any(|(k, v)| *k == kind && v.is_some_and(|v| may_alias(v, memory)))
+    };
+    let others = kernel.op().nested_ops().into_iter();
+    others
+        .filter(|other| other.region_count() == 0 && meets(*other))
+        .any(|other| !is_same(other) && !are_exclusive(op, other))
+}
+
+/// Whether two ops stand in different branches of one op.
+fn are_exclusive<'c: 'a, 'a>(a: OperationRef<'c, 'a>, b: OperationRef<'c, 'a>) -> bool {
+    let is_in = |op: OperationRef<'c, 'a>, outer: OperationRef<'c, 'a>| {
+        std::iter::successors(Some(op), |op| op.parent()).any(|op| op == outer)
+    };
+    let branches = std::iter::successors(a.parent(), |op| op.parent())
+        .filter(|op| matches!(op.full_name(), "scf.if" | "scf.index_switch") && is_in(b, *op));
+    branches.into_iter().any(|outer| {
+        let holds = |r: usize, op: OperationRef<'c, 'a>| {
+            let ops = outer.region_at(r).block_list().into_iter().flat_map(|b| b.op_list());
+            ops.into_iter().any(|o| is_in(op, o))
+        };
+        (0..outer.region_count()).any(|r| holds(r, a) && !holds(r, b))
+    })
 }
 
 /// The op before which everything that `v` is known to be defined for begins.

@@ -3,6 +3,9 @@
 // RUN: girih run %s --kernel after_a_copy --target sm_90a --device sim --check-memory --arg A=zeros:f16[64,256] --arg B=ones:f16[256,64] --arg C=poison:f32[64,64] "--check=C=full(256):f32[64,64]" 2>/dev/null | FileCheck %s
 // RUN: girih run %s --kernel beside --target sm_90a --device sim --check-memory --arg A=zeros:f16[128,64] --arg B=zeros:f16[64,256] --arg C=randn:f16[256,512] 2>/dev/null | FileCheck %s
 // RUN: girih run %s --kernel beside --target sm_90a --device sim --check-memory --arg A=zeros:f16[128,64] --arg B=zeros:f16[64,256] "--arg=C=randn:f16[256,512;offset=2]" 2>/dev/null | FileCheck %s
+// RUN: girih run %s --kernel read_back --target sm_90a --device sim --check-memory --arg A=ones:f16[128,64] --arg B=ones:f16[64,64] "--arg=C=full(64):f32[129,67]" --arg D=poison:f32[128,64] "--check=D=full(128):f32[128,64]" 2>/dev/null | FileCheck %s --check-prefix=BACK
+// BACK: right: D: all 8192 elements are exact
+// BACK: checked memory, barriers and waits: no findings
 // RUN: girih compile %s --target sm_90a --emit explicit -o - 2>/dev/null | FileCheck %s --check-prefix=RELEASED
 // CHECK: right: C: all {{[0-9]+}} elements are exact
 // CHECK: checked memory, barriers and waits: no findings
@@ -10,6 +13,7 @@
 !rows = memref<64x256xf16, #tile.global>
 !sm = memref<64x64xf16, #tile.shared<swizzle = 128>>
 !any_rows = memref<?x?xf16, strided<[?, 1]>, #tile.global>
+!f = memref<?x?xf32, strided<[?, 1]>, #tile.global>
 !any_columns = memref<?x?xf16, strided<[1, ?]>, #tile.global>
 
 // Tensor copies write half of A, twos; the rest is zero.
@@ -113,4 +117,27 @@ tile.kernel @released(%A: !any_rows, %B: !any_columns, %C: !any_rows, %D: !any_r
   %out = arith.truncf %sum : tensor<128x256xf32> to tensor<128x256xf16>
   %new = arith.addf %old, %out : tensor<128x256xf16>
   tile.store %new, %D[%c0, %c0] : tensor<128x256xf16>, !any_rows
+}
+
+// A product is stored, and read back from elsewhere: other threads stored it.
+tile.kernel @read_back(%A: !any_rows, %B: !any_rows, %C: !f, %D: !f) threads(256) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c64 = arith.constant 64 : index
+  %K = memref.dim %A, %c1 : !any_rows
+  %zero = arith.constant dense<0.0> : tensor<128x64xf32>
+  %sum = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<128x64xf32>) {
+    %a = tile.load %A[%c0, %k] : !any_rows -> tensor<128x64xf16>
+    %b = tile.load %B[%k, %c0] : !any_rows -> tensor<64x64xf16>
+    %n = tile.mma %a, %b, %acc : tensor<128x64xf16>, tensor<64x64xf16>, tensor<128x64xf32>
+    scf.yield %n : tensor<128x64xf32>
+  }
+  tile.store %sum, %C[%c0, %c0] : tensor<128x64xf32>, !f
+  %x = tile.load %C[%c1, %c3] : !f -> tensor<128x64xf32>
+  %y = arith.addf %sum, %x : tensor<128x64xf32>
+  tile.store %y, %D[%c0, %c0] : tensor<128x64xf32>, !f
 }

@@ -170,3 +170,11 @@ func.func private @fragment(%m: memref<64x16xf32, #tile.shared>, %i: index, %x: 
   tile.atomic_rmw add %x, %m[%i, %i] : tensor<64x16xf32, #tile.layout<wgmma_d>>, memref<64x16xf32, #tile.shared>
   return
 }
+
+// -----
+
+func.func private @index_rows(%m: memref<?xf32, #tile.global>, %x: tensor<64xf32>, %r: tensor<64xindex>) {
+  // expected-error @+1 {{takes rows from tensor<64xindex>, but tensor<64xf32> needs a number of 32 or 64 bits for each of its rows; cast them with arith.index_cast, to i64 where they may be large}}
+  tile.scatter %x, %m[] rows %r : tensor<64xf32>, memref<?xf32, #tile.global>, tensor<64xindex>
+  return
+}

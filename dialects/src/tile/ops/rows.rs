@@ -121,9 +121,13 @@ pub(super) fn rows_fit<'c>(op: OperationRef<'c, 'c>, rows: Type<'c>, tile: Type<
     let first = tile.shape().and_then(|s| s.first().copied());
     let integer = rows.element_type().is_some_and(|e| e.is_int(32) || e.is_int(64));
     if rows.shape() != first.map(|n| vec![n]) || !integer {
+        let remedy = match rows.element_type().is_some_and(|e| e.is_index_type()) {
+            true => "; cast them with arith.index_cast, to i64 where they may be large",
+            false => "",
+        };
         errors.op(
             &op,
-            format!("takes rows from {rows}, but {tile} needs a number of 32 or 64 bits for each of its rows"),
+            format!("takes rows from {rows}, but {tile} needs a number of 32 or 64 bits for each of its rows{remedy}"),
         );
     }
     errors.result()

@@ -126,14 +126,14 @@ pub const ROWS: &[(&str, Needs)] = &[
     ),
     (mbarrier::TestWait::DEF.name, Needs::By(test_wait)),
     (mbarrier::Wait::DEF.name, Needs::By(wait)),
-    (cluster::ClusterRank::DEF.name, Needs::Fixed(CLUSTERS)),
-    (cluster::ClusterSize::DEF.name, Needs::Fixed(CLUSTERS)),
-    (cluster::ClusterBlockId::DEF.name, Needs::Fixed(CLUSTERS)),
-    (cluster::ClusterDim::DEF.name, Needs::Fixed(CLUSTERS)),
-    (cluster::ClusterId::DEF.name, Needs::Fixed(CLUSTERS)),
+    (cluster::ClusterRank::DEF.name, Needs::By(of_cluster)),
+    (cluster::ClusterSize::DEF.name, Needs::By(of_cluster)),
+    (cluster::ClusterBlockId::DEF.name, Needs::By(of_cluster)),
+    (cluster::ClusterDim::DEF.name, Needs::By(of_cluster)),
+    (cluster::ClusterId::DEF.name, Needs::By(of_cluster)),
     (cluster::ClusterArrive::DEF.name, Needs::Fixed(CLUSTERS)),
     (cluster::ClusterWait::DEF.name, Needs::Fixed(CLUSTERS)),
-    (cluster_reduce::ClusterReduce::DEF.name, Needs::Fixed(CLUSTERS)),
+    (cluster_reduce::ClusterReduce::DEF.name, Needs::By(of_cluster)),
     (wgmma::Wgmma::DEF.name, Needs::By(product)),
     (wgmma::Fence::DEF.name, Needs::Fixed(&[one(Op::Wgmma)])),
     (wgmma::Commit::DEF.name, Needs::Fixed(&[one(Op::Wgmma)])),
@@ -169,6 +169,12 @@ pub const ROWS: &[(&str, Needs)] = &[
     (mma::Produce::DEF.name, Needs::Nothing),
     (mma::EndProduce::DEF.name, Needs::Nothing),
 ];
+
+/// What a cluster has to do with. In one of a single block it is known, or nothing, and no instruction comes of it.
+fn of_cluster(op: OperationRef<'_, '_>) -> Vec<Feature> {
+    let alone = cluster::cluster_of(op).is_some_and(|sizes| sizes.iter().product::<i64>() == 1);
+    if alone { vec![] } else { CLUSTERS.to_vec() }
+}
 
 fn arrive(op: OperationRef<'_, '_>) -> Vec<Feature> {
     let arrive = mbarrier::Arrive::from_op(op);

@@ -10,24 +10,38 @@ use girih_ir::{conversion::Conversion, op::OpView, prelude::*};
 pub fn patterns(c: &mut Conversion<'_>) {
     lower!(c, ClusterRank, |op, _, rewriter| {
         let e = Emit::new(rewriter, op.op().location());
-        rewriter.replace(op.op(), &[e.to_index(e.sreg("cluster.ctarank"))]);
+        let number = match cluster_blocks(op.op()) {
+            1 => e.index(0),
+            _ => e.to_index(e.sreg("cluster.ctarank")),
+        };
+        rewriter.replace(op.op(), &[number]);
         Ok(())
     });
     lower!(c, ClusterSize, |op, _, rewriter| {
         let e = Emit::new(rewriter, op.op().location());
-        rewriter.replace(op.op(), &[e.to_index(e.sreg("cluster.nctarank"))]);
+        let number = match cluster_blocks(op.op()) {
+            1 => e.index(1),
+            _ => e.to_index(e.sreg("cluster.nctarank")),
+        };
+        rewriter.replace(op.op(), &[number]);
         Ok(())
     });
     lower!(c, ClusterBlockId, |op, _, rewriter| {
         let e = Emit::new(rewriter, op.op().location());
-        let number = e.sreg(&format!("cluster.ctaid.{}", dim(op.dim())));
-        rewriter.replace(op.op(), &[e.to_index(number)]);
+        let number = match cluster_blocks(op.op()) {
+            1 => e.index(0),
+            _ => e.to_index(e.sreg(&format!("cluster.ctaid.{}", dim(op.dim())))),
+        };
+        rewriter.replace(op.op(), &[number]);
         Ok(())
     });
     lower!(c, ClusterDim, |op, _, rewriter| {
         let e = Emit::new(rewriter, op.op().location());
-        let number = e.sreg(&format!("cluster.nctaid.{}", dim(op.dim())));
-        rewriter.replace(op.op(), &[e.to_index(number)]);
+        let number = match cluster_blocks(op.op()) {
+            1 => e.index(1),
+            _ => e.to_index(e.sreg(&format!("cluster.nctaid.{}", dim(op.dim())))),
+        };
+        rewriter.replace(op.op(), &[number]);
         Ok(())
     });
     lower!(c, ClusterId, |op, _, rewriter| {

@@ -62,6 +62,24 @@ pub enum Error {
         /// One line for each error, located in the source where the PTX has line information.
         messages: Vec<String>,
     },
+    /// ptxas ended by a signal: a defect of ptxas, whatever the PTX is.
+    #[error("ptxas ended by signal {signal} while it compiled {} for {arch}; it is {} of release {release}. Name another \
+             ptxas with `--ptxas`, or write PTX with `--emit ptx` and let the driver compile it",
+            kernels.join(", "), .path.display())]
+    PtxasSignal {
+        /// Number of the signal.
+        signal: i32,
+        /// The program.
+        path: PathBuf,
+        /// The release that it says it is.
+        release: String,
+        /// Target architecture.
+        arch: String,
+        /// The entry that it was at, or all of the file.
+        kernels: Vec<String>,
+        /// What it had said by then that is an error or a warning, located as far as can be.
+        messages: Vec<String>,
+    },
     /// A file or process could not be used.
     #[error("{what}: {error}")]
     Io {

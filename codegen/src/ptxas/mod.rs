@@ -6,6 +6,7 @@ pub use report::{KernelReport, Report};
 use crate::error::{Error, Result};
 use std::{
     env,
+    os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -93,6 +94,16 @@ impl Ptxas {
             String::from_utf8_lossy(&run.stderr),
         ]
         .concat();
+        if let Some(signal) = run.status.signal() {
+            return Err(Error::PtxasSignal {
+                signal,
+                path: self.path.clone(),
+                release: self.version().unwrap_or_else(|_| "that it does not say".to_owned()),
+                arch: arch.to_owned(),
+                kernels: report::in_progress(&said, ptx),
+                messages: report::until_signal(&said, ptx),
+            });
+        }
         if !run.status.success() {
             return Err(Error::Ptxas {
                 arch: arch.to_owned(),

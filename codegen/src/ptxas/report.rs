@@ -76,12 +76,40 @@ pub(super) fn errors(said: &str, ptx: &str) -> Vec<String> {
         .map(|line| located(line, ptx))
         .collect();
     if errors.is_empty() {
-        errors.push(match said.trim() {
+        // Not what it said on the way: warnings are none.
+        let rest = said
+            .lines()
+            .filter(|line| !is_advisory(line) && !matches!(severity(line), Some("warning" | "info")));
+        let rest: Vec<_> = rest.collect();
+        errors.push(match rest.join("\n").trim() {
             "" => "ptxas failed and said nothing; is it NVIDIA's? `PATH --version` tells".to_owned(),
             said => said.to_owned(),
         });
     }
     errors
+}
+
+/// Errors and warnings of a run that a signal ended.
+pub(super) fn until_signal(said: &str, ptx: &str) -> Vec<String> {
+    said.lines()
+        .filter(|line| is_advisory(line) || matches!(severity(line), Some("error" | "fatal" | "warning")))
+        .map(|line| located(line, ptx))
+        .collect()
+}
+
+/// The entry that a run which did not end was at, in backquotes; all entries of the file where it did not say.
+pub(super) fn in_progress(said: &str, ptx: &str) -> Vec<String> {
+    let last = read(said, ptx).kernels.pop().map(|kernel| vec![kernel.name]);
+    let entries = || {
+        let code = ptx.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let lines = code.filter_map(|line| line.split_once(".entry "));
+        lines
+            .map(|(_, rest)| rest.trim_start().split(|c: char| c == '(' || c.is_whitespace()).next())
+            .map(|name| name.unwrap_or_default().to_owned())
+            .collect()
+    };
+    let names: Vec<String> = last.unwrap_or_else(entries);
+    names.into_iter().map(|name| format!("`{name}`")).collect()
 }
 
 /// `error`, `warning`, `fatal`, `info`: the last word before the first colon that ends a padded word.
@@ -195,6 +223,10 @@ mod tests {
     #[test]
     fn words_that_are_not_understood_are_still_an_error() {
         assert_eq!(errors("killed\n", PTX), ["killed"]);
+        // Neither a warning nor information is one.
+        let said =
+            "ptxas warning : Stack size cannot be told\nptxas info    : 0 bytes gmem\nptxas fatal   : no memory\n";
+        assert_eq!(errors(said, PTX), ["ptxas fatal   : no memory"]);
         assert!(errors("\n", PTX)[0].starts_with("ptxas failed and said nothing"));
     }
 }

@@ -83,6 +83,106 @@ fn a_lock_that_nobody_gives_back() {
     }
 }
 
+/// A poll of a whole block: thread 0 reads by `read`, all others take what it found from shared memory, and `wait` is true
+/// as long as `%r4` says so.
+fn block_poll(read: &str, wait: &str) -> String {
+    format!(
+        "W: bar.sync 0; @%p1 {read};\n@%p1 st.shared.u32 [%r1], %r3; bar.sync 0;\n\
+         ld.shared.u32 %r4, [%r1]; {wait} %p3, %r4, 0; @%p3 bra W;\n"
+    )
+}
+
+#[test]
+fn polls_of_whole_blocks_meet_at_barriers_and_change_nothing() {
+    for read in [
+        "atom.acquire.gpu.global.or.b32 %r3, [%in], 0",
+        "atom.acquire.gpu.global.add.u32 %r3, [%in], 0",
+        "atom.acquire.gpu.global.cas.b32 %r3, [%in], 1, 0",
+        "ld.acquire.gpu.global.u32 %r3, [%in]",
+    ] {
+        for (grid, threads) in [(1, 32), (2, 96)] {
+            let parts = [
+                "thread [0, 0, 0] spins forever at line 9, waiting for the 4 bytes at",
+                "(0 bytes into its allocation), value 0x0, or the 4 bytes at shared address 0x400",
+                "spin forever at line 11, waiting for the 4 bytes at shared address 0x400, value 0x0, to change",
+            ];
+            livelock(&block_poll(read, "setp.eq.u32"), grid, threads, &parts);
+        }
+    }
+}
+
+#[test]
+fn a_poll_that_shuffles_what_it_found() {
+    // Lanes that read nothing go round with the one that does.
+    let body = "W: bar.sync 0; mov.u32 %r3, 0; @%p1 atom.global.or.b32 %r3, [%in], 0;\n\
+        bar.sync 0; shfl.sync.idx.b32 %r4, %r3, 0, 31, -1; setp.eq.u32 %p3, %r4, 0; @%p3 bra W;";
+    let parts = [
+        "thread [0, 0, 0] spins forever at line 9, waiting for the 4 bytes at global address",
+        "31 threads (lanes 1-31 of warp 0) spin forever at line",
+        "going round with threads that wait for memory to change",
+    ];
+    livelock(body, 1, 32, &parts);
+}
+
+#[test]
+fn some_wait_at_one_barrier_and_others_meet_at_another() {
+    let body = "setp.ge.u32 %p4, %t, 32; @%p4 bra B;\n\
+        W: bar.sync 2, 32; ld.volatile.global.u32 %r3, [%in]; setp.eq.u32 %p3, %r3, 0; @%p3 bra W;\n\
+        B: bar.sync 1; @%p4 st.volatile.global.u32 [%in], 1;";
+    let parts = [
+        "32 threads (warp 0) spin forever at line 10, waiting for the 4 bytes at global address",
+        "32 threads (warp 1) wait at line 11 for barrier 1: 32 of 64 threads have arrived",
+    ];
+    livelock(body, 1, 64, &parts);
+}
+
+#[test]
+fn loops_that_meet_at_barriers_and_end_are_left_alone() {
+    // With checks, which are slow, less is long.
+    for (checks, many) in [(false, 400_000), (true, 40_000)] {
+        a_count_and_a_handshake(checks, many);
+    }
+}
+
+fn a_count_and_a_handshake(checks: bool, many: u32) {
+    let ends = |body: &str, grid: u32, result: u32| {
+        let (error, _, word) = run_with(checks, body, grid, 32);
+        assert!(error.is_none(), "checks {checks}: {error:?}");
+        assert_eq!(word, result, "checks {checks}");
+    };
+    // A count decides; it is the only thing that changes.
+    let body = format!(
+        "mov.u32 %r4, 0;\nL: bar.sync 0; add.u32 %r4, %r4, 1; setp.lt.u32 %p3, %r4, {}; @%p3 bra L; @%p1 st.global.u32 [%in], 8;",
+        12 * many
+    );
+    ends(&body, 1, 8);
+    // Two blocks hand a flag to and fro. Each polls with all threads, and counts for long before it answers.
+    let wait = |name: &str, at: u32| {
+        let poll = block_poll(&format!("ld.acquire.gpu.global.u32 %r3, [%in+{at}]"), "setp.ne.u32");
+        let poll = poll
+            .replace("W:", &format!("{name}:"))
+            .replace("bra W", &format!("bra {name}"));
+        poll.replace("%r4, 0;", "%r4, %r6;")
+    };
+    let count = |name: &str| {
+        format!(
+            "mov.u32 %r5, 0;\n{name}: bar.sync 0; add.u32 %r5, %r5, 1; setp.lt.u32 %p3, %r5, {many}; @%p3 bra {name};\n"
+        )
+    };
+    let body = format!(
+        "mov.u32 %r6, 0; @!%p2 bra C;\n\
+         P: add.u32 %r6, %r6, 1;\n{}@%p1 st.release.gpu.global.u32 [%in+16], %r6;\n{}\
+         setp.lt.u32 %p3, %r6, 3; @%p3 bra P; @%p1 st.global.u32 [%in], 9; bra E;\n\
+         C: add.u32 %r6, %r6, 1;\n{}{}@%p1 st.release.gpu.global.u32 [%in+32], %r6;\n\
+         setp.lt.u32 %p3, %r6, 3; @%p3 bra C; E:",
+        count("CP"),
+        wait("WP", 32),
+        wait("WC", 16),
+        count("CC"),
+    );
+    ends(&body, 2, 9);
+}
+
 #[test]
 fn some_wait_at_a_barrier_for_those_that_spin() {
     let body = "@%p1 bra B; W: ld.volatile.shared.u32 %r3, [%r1]; setp.eq.u32 %p3, %r3, 0; @%p3 bra W;\n\

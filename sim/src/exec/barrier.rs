@@ -8,6 +8,7 @@ use crate::check::{Checks, Finding, Gravity, Kind, Place};
 use crate::isa::{Barrier, BarrierReduction, ClusterStep, LANES};
 use crate::memory::{Fault, FaultKind};
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 
 /// Lanes of a warp that came to a barrier together.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +61,12 @@ impl NamedBarrier {
         self.generation = over.generation.wrapping_add(1);
         self.result = over.result;
         Some(over.arrivals)
+    }
+
+    /// What decides when the phase ends and what it gives; its number is compared by those that wait.
+    pub(super) fn hash_state(&self, hasher: &mut impl Hasher) {
+        (self.arrived, self.expected).hash(hasher);
+        (self.all, self.any, self.count, self.result).hash(hasher);
     }
 
     /// Keeps in mind which lanes exit that the arrivals of their warp lack.
@@ -274,8 +281,8 @@ impl Warp {
                     self.barrier_generation[l] = state.generation;
                 }
             }
-            cx.cluster.effects += 1;
             let over = state.settle(block.alive);
+            cx.cluster.arrives();
             self.judge(cx, id as usize, over);
             let generation = cx.cluster.blocks[cx.block].barriers[id as usize].generation;
             cx.check(|state, number| {
@@ -433,7 +440,7 @@ impl Warp {
         let over = barrier.settle();
         let generation = barrier.generation;
         self.judge_cluster(cx, &over);
-        cx.cluster.effects += 1;
+        cx.cluster.arrives();
         cx.check(|state, block| {
             state.arrive_cluster(self.who(block, active), step.ordered);
             state.settle_cluster(block, generation);

@@ -2,9 +2,10 @@
 //!
 //! Looked for only after [`PATIENCE`] instructions without the end of a block. From then on stores and atomics are asked
 //! whether they change anything, and a cluster in which nothing changes has its state hashed after each round: program
-//! counters, local memory and registers of all threads, but for registers that decide nothing (`idle`). Without a change of
-//! shared or global memory, of a barrier or of a copy, the next state follows from the last, so a state that comes again comes
-//! for ever. It must come a second time, after waits that can give up have done so; what the threads read in between is what
+//! counters, local memory and registers of all threads, but for registers that decide nothing (`idle`), and who has arrived at
+//! the barriers of blocks and cluster. Threads that meet at those time and again change nothing else by it: which phase it is
+//! is left out, whether that of a thread is over is not. Without a change of shared or global memory, mbarriers among it, or
+//! of a copy, the next state follows from the last, so a state that comes again comes for ever. It must come a second time, after waits that can give up have done so; what the threads read in between is what
 //! they wait for.
 //!
 //! A cluster that repeats itself is stuck only if no other changes memory. Each change of a watched cluster moves the grid's
@@ -18,8 +19,8 @@ use super::memory::resolve;
 use super::registers::lane;
 use super::shared::ClusterShared;
 use super::warp::{Warp, lanes};
-use super::{Cluster, Context, Grid};
-use crate::isa::{Access, Space, W64};
+use super::{Block, Cluster, ClusterBarrier, Context, Grid};
+use crate::isa::{Access, Op, Program, Space, W64};
 use crate::memory::Bytes;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -123,6 +124,11 @@ impl Spin {
         self.executed.note(function, at);
     }
 
+    /// Whether a thread of the cluster reads anything in its loop.
+    pub fn has_looks(&self) -> bool {
+        !self.looks.is_empty()
+    }
+
     /// What a lane reads in its loop, in order of the lines.
     pub fn looks(&self, block: usize, warp: usize, lane: usize) -> impl Iterator<Item = Look> + '_ {
         let of_warp = self.looks.get(&(block, warp)).into_iter().flatten();
@@ -184,6 +190,14 @@ impl Cluster {
         }
     }
 
+    /// Takes note of an arrival at a barrier of a block or of the cluster. Who has arrived is part of the state.
+    pub(super) fn arrives(&mut self) {
+        self.effects += 1;
+        if let Some(spin) = &mut self.spin {
+            spin.harmless();
+        }
+    }
+
     /// The epoch in which the cluster was found to repeat itself.
     pub(super) fn spins_in(&self) -> Option<u64> {
         let spin = self.spin.as_ref().filter(|spin| spin.is_proven())?;
@@ -225,7 +239,7 @@ impl Cluster {
             spin.stage = Stage::Searching;
             spin.forget_looks();
         }
-        let state = self.state();
+        let state = self.state(grid.program);
         let Some(spin) = &mut self.spin else { return false };
         spin.since += 1;
         match (state == spin.state && spin.span > 0, spin.stage) {
@@ -249,12 +263,19 @@ impl Cluster {
     }
 
     /// All that decides what the cluster does next, apart from what is counted as a change.
-    fn state(&self) -> u64 {
+    fn state(&self, program: &Program) -> u64 {
         let mut hasher = DefaultHasher::new();
         let nothing = Idle::default();
         let idle = self.spin.as_ref().map_or(&nothing, |spin| &spin.idle);
-        for warp in self.blocks.iter().flat_map(|block| &block.warps) {
-            warp.hash_state(idle, &mut hasher);
+        self.barrier.arrived.hash(&mut hasher);
+        for block in &self.blocks {
+            for barrier in &block.barriers {
+                barrier.hash_state(&mut hasher);
+            }
+            for warp in &block.warps {
+                warp.hash_state(idle, &mut hasher);
+                warp.released_lanes(program, block, &self.barrier).hash(&mut hasher);
+            }
         }
         hasher.finish()
     }
@@ -306,6 +327,25 @@ impl Warp {
             };
             spin.look(warp, l, look);
         }
+    }
+
+    /// Of the lanes that arrived at a barrier of the block, and at that of the cluster, those whose phase is over.
+    fn released_lanes(&self, program: &Program, block: &Block, cluster: &ClusterBarrier) -> [u32; 2] {
+        let of_block = |l: &usize| {
+            let (function, pc) = self.place(*l);
+            let code = program.functions[function as usize].as_ref();
+            let Some(Op::Barrier(barrier)) = code.and_then(|c| c.insts.get(pc as usize)).map(|i| &i.op) else {
+                return false;
+            };
+            let at = block.barriers.get(self.read(program, *l, barrier.id) as usize);
+            at.is_some_and(|at| at.generation() != self.barrier_generation[*l])
+        };
+        let of_cluster = |l: &usize| self.cluster_generation[*l] != cluster.generation;
+        let mask = |lanes: &mut dyn Iterator<Item = usize>| lanes.fold(0, |mask, l| mask | 1 << l);
+        [
+            mask(&mut lanes(self.at_barrier).filter(of_block)),
+            mask(&mut lanes(self.at_cluster).filter(of_cluster)),
+        ]
     }
 
     /// What decides what the warp does next. Counters that only grow are left out; of the turns of lanes their order stays.

@@ -468,11 +468,13 @@ fn reason(grid: &Grid<'_>, cluster: &Cluster, rank: usize, warp: &Warp, l: usize
         },
         _ => Reason::Runs,
     };
-    match (&cluster.spin, reason) {
-        (Some(spin), Reason::Runs) if spin.is_proven() => {
-            let first = spin.looks(rank, number, l).next();
-            (first.map_or(line, |look| look.line), Reason::Spins)
-        }
-        _ => (line, reason),
+    let Some(spin) = cluster.spin.as_ref().filter(|spin| spin.is_proven()) else {
+        return (line, reason);
+    };
+    // What comes by a load time and again goes round, though it may be at a barrier of its loop.
+    match (spin.looks(rank, number, l).next(), reason) {
+        (Some(look), _) => (look.line, Reason::Spins),
+        (None, Reason::Runs) => (line, Reason::Spins),
+        (None, reason) => (line, reason),
     }
 }

@@ -11,7 +11,16 @@ const MOST_WORDS: usize = 4;
 impl View<'_> {
     /// A group that repeats itself.
     pub(super) fn tell_spin(&self, threads: &Threads) -> Told {
+        let others_read = || self.cluster.spin.as_ref().is_some_and(|spin| spin.has_looks());
         let (text, remedy) = match self.words(threads) {
+            None if others_read() => {
+                return Told {
+                    text: ", going round with threads that wait for memory to change".to_owned(),
+                    remedies: Vec::new(),
+                    doubt: 1,
+                    mistake: None,
+                };
+            }
             None => (
                 ", in a loop that reads no memory and changes nothing".to_owned(),
                 "give the loop an end: its condition never changes",
@@ -55,9 +64,9 @@ impl View<'_> {
         let shown: Vec<String> = words.iter().take(MOST_WORDS).map(|look| self.word(look)).collect();
         let more = match words.len().saturating_sub(MOST_WORDS) {
             0 => String::new(),
-            more => format!(", or one of {more} words more"),
+            more => format!(" or one of {more} words more"),
         };
-        (!shown.is_empty()).then(|| format!("{}{more}", shown.join(", or ")))
+        (!shown.is_empty()).then(|| format!("{}{more}", shown.join(" or ")))
     }
 
     /// A word in memory with its value: `the 4 bytes at global address 0x7f0000000000 (0 bytes into its allocation), value 0x1,`.

@@ -63,23 +63,8 @@ pub enum Error {
         messages: Vec<String>,
     },
     /// ptxas ended by a signal: a defect of ptxas, whatever the PTX is.
-    #[error("ptxas ended by signal {signal} while it compiled {} for {arch}; it is {} of release {release}. Name another \
-             ptxas with `--ptxas`, or write PTX with `--emit ptx` and let the driver compile it",
-            kernels.join(", "), .path.display())]
-    PtxasSignal {
-        /// Number of the signal.
-        signal: i32,
-        /// The program.
-        path: PathBuf,
-        /// The release that it says it is.
-        release: String,
-        /// Target architecture.
-        arch: String,
-        /// The entry that it was at, or all of the file.
-        kernels: Vec<String>,
-        /// What it had said by then that is an error or a warning, located as far as can be.
-        messages: Vec<String>,
-    },
+    #[error("{0}")]
+    PtxasSignal(Box<PtxasCrash>),
     /// A file or process could not be used.
     #[error("{what}: {error}")]
     Io {
@@ -110,4 +95,24 @@ fn paths(paths: &[PathBuf]) -> String {
         .map(|p| format!("`{}`", p.display()))
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+/// How ptxas ended by a signal.
+#[derive(Debug, Error)]
+#[error("ptxas ended by signal {signal} while it compiled {} for {arch}; it is {} of release {release}. Name another \
+         ptxas with `--ptxas`, or write PTX with `--emit ptx` and let the driver compile it",
+        kernels.join(", "), .path.display())]
+pub struct PtxasCrash {
+    /// Number of the signal.
+    pub signal: i32,
+    /// The program.
+    pub path: PathBuf,
+    /// The release that it says it is.
+    pub release: String,
+    /// Target architecture.
+    pub arch: String,
+    /// The entry that it was at, or all of the file.
+    pub kernels: Vec<String>,
+    /// What it had said by then that is an error or a warning, located as far as can be.
+    pub messages: Vec<String>,
 }

@@ -22,7 +22,7 @@ pub mod ptxas;
 pub mod target;
 mod translate;
 
-pub use error::{Error, Result};
+pub use error::{Error, PtxasCrash, Result};
 pub use passes::OptLevel;
 pub use target::PtxTarget;
 

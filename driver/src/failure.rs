@@ -224,8 +224,8 @@ impl From<girih_codegen::Error> for Failure {
                 all.push(error(format!("ptxas refused the PTX for {arch}")));
                 all
             }
-            E::PtxasSignal { messages, .. } => {
-                let said = messages.iter().map(|line| from_line(line));
+            E::PtxasSignal(crash) => {
+                let said = crash.messages.iter().map(|line| from_line(line));
                 said.chain([error(failed.to_string())]).collect()
             }
             other => vec![error(other.to_string())],

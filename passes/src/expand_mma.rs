@@ -325,7 +325,7 @@ fn has_rule(op: OperationRef<'_, '_>) -> bool {
 
 /// Whether an op moves a tile between registers and memory that the kernel reads or writes elsewhere as well, so that other
 /// threads' elements may be met.
-fn meets_another<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+pub(crate) fn meets_another<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     let place = |op: OperationRef<'c, 'a>| match (op.cast::<Load>(), op.cast::<Store>()) {
         (Some(load), _) => Some((load.source(), load.indices(), EffectKind::Write)),
         (_, Some(store)) => Some((store.destination(), store.indices(), EffectKind::Read)),

@@ -3,7 +3,7 @@ mod report;
 
 pub use report::{KernelReport, Report};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, PtxasCrash, Result};
 use std::{
     env,
     os::unix::process::ExitStatusExt,
@@ -95,14 +95,14 @@ impl Ptxas {
         ]
         .concat();
         if let Some(signal) = run.status.signal() {
-            return Err(Error::PtxasSignal {
+            return Err(Error::PtxasSignal(Box::new(PtxasCrash {
                 signal,
                 path: self.path.clone(),
                 release: self.version().unwrap_or_else(|_| "that it does not say".to_owned()),
                 arch: arch.to_owned(),
                 kernels: report::in_progress(&said, ptx),
                 messages: report::until_signal(&said, ptx),
-            });
+            })));
         }
         if !run.status.success() {
             return Err(Error::Ptxas {

@@ -1,5 +1,5 @@
 //! What slots must leave free: shared memory in which threads exchange tiles later on the way down.
-use crate::expand_mma::are_columns;
+use crate::expand_mma::{are_columns, meets_another};
 use girih_dialects::tile::{
     ops::{
         kernel::Kernel,
@@ -62,6 +62,10 @@ pub(crate) fn exchanged_bytes<'c>(
             // What is staged is loaded as the product needs it.
             let moved = [mma.a(), mma.b()].map(whole).into_iter();
             let moved = moved.filter(|v| v.defining_op().is_none_or(|by| !by.is::<LoadStaged>()));
+            tiles = moved.map(|v| of(&v)).fold(tiles, u64::max);
+        } else if (op.is::<Load>() || op.is::<Store>()) && meets_another(op) {
+            // Moved as a whole, so that a barrier orders it.
+            let moved = op.operand_values().into_iter().chain(op.result_values());
             tiles = moved.map(|v| of(&v)).fold(tiles, u64::max);
         } else if let Some(store) = op.cast::<Store>().filter(|_| stores) {
             tiles = tiles.max(of(&store.value()));

@@ -31,6 +31,7 @@
 //! *Needs* operands in shared memory (`tile-plan-copies`), and `threads` to be 128 for each 64 rows. *Refuses* products with
 //! one operand there. *Numbers* stay what they are.
 use crate::{
+    insert_sync::is_fixed,
     nest::may_alias,
     plan_copies::{WARPGROUP_ROWS, WARPGROUP_THREADS},
 };
@@ -334,7 +335,9 @@ pub(crate) fn meets_another<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     let (Some((memory, indices, kind)), Some(kernel)) = (place(op), op.ancestor::<Kernel>()) else {
         return false;
     };
-    let is_same = |other| place(other).is_some_and(|(own, at, _)| own == memory && at == indices);
+    // In a loop the same index is another place in another pass.
+    let stays = loop_around(op, kernel.op()).is_none() || indices.iter().all(|i| is_fixed(*i));
+    let is_same = |other| stays && place(other).is_some_and(|(own, at, _)| own == memory && at == indices);
     let meets = |other: OperationRef<'c, 'a>| {
         let effects = other.memory_effects().unwrap_or_default();
         effects
@@ -344,16 +347,24 @@ pub(crate) fn meets_another<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     let others = kernel.op().nested_ops().into_iter();
     others
         .filter(|other| other.region_count() == 0 && meets(*other))
-        .any(|other| !is_same(other) && !are_exclusive(op, other))
+        .any(|other| !is_same(other) && !are_exclusive(op, other, kernel.op()))
 }
 
-/// Whether two ops stand in different branches of one op.
-fn are_exclusive<'c: 'a, 'a>(a: OperationRef<'c, 'a>, b: OperationRef<'c, 'a>) -> bool {
+/// A loop around an op in a kernel.
+fn loop_around<'c: 'a, 'a>(op: OperationRef<'c, 'a>, kernel: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
+    std::iter::successors(op.parent(), |op| op.parent())
+        .take_while(|op| *op != kernel)
+        .find(|op| matches!(op.full_name(), "scf.for" | "scf.while"))
+}
+
+/// Whether two ops stand in different branches of one op that is come to once.
+fn are_exclusive<'c: 'a, 'a>(a: OperationRef<'c, 'a>, b: OperationRef<'c, 'a>, kernel: OperationRef<'c, 'a>) -> bool {
     let is_in = |op: OperationRef<'c, 'a>, outer: OperationRef<'c, 'a>| {
         std::iter::successors(Some(op), |op| op.parent()).any(|op| op == outer)
     };
     let branches = std::iter::successors(a.parent(), |op| op.parent())
-        .filter(|op| matches!(op.full_name(), "scf.if" | "scf.index_switch") && is_in(b, *op));
+        .filter(|op| matches!(op.full_name(), "scf.if" | "scf.index_switch") && is_in(b, *op))
+        .filter(|op| loop_around(*op, kernel).is_none());
     branches.into_iter().any(|outer| {
         let holds = |r: usize, op: OperationRef<'c, 'a>| {
             let ops = outer.region_at(r).block_list().into_iter().flat_map(|b| b.op_list());

@@ -73,15 +73,29 @@ impl<'c> Nest<'c> {
     }
 }
 
-/// Lets a loop over integers count by an index, which its body sees as the integer that it was.
-pub fn count_by_index(place: OperationRef<'_, '_>) {
+/// Lets a loop over integers count by an index, which its body sees as the integer that it was. One whose numbers an index may
+/// not have is refused.
+pub fn count_by_index(place: OperationRef<'_, '_>) -> Res {
     let Some(counter) = counter(place).filter(|c| !c.r#type().is_index_type()) else {
-        return;
+        return Ok(());
     };
     let Some(first) = place.region_at(0).entry().and_then(|b| b.op_list().first().copied()) else {
-        return;
+        return Ok(());
     };
-    // With more bits, what is compared without a sign needs none.
+    let bits = counter.r#type().bit_width().unwrap_or(64);
+    if bits > 64 || bits == 64 && place.attr("unsignedCmp").is_some() {
+        let m = format!(
+            "counts by {} {}, which an index does not hold, around a product; count by index, or by integers of fewer bits",
+            if place.attr("unsignedCmp").is_some() {
+                "unsigned"
+            } else {
+                "signed"
+            },
+            counter.r#type()
+        );
+        return Diag::op(&place, m).report();
+    }
+    // With more bits, what is compared without a sign needs no mark of it.
     let cast = match place.attr("unsignedCmp") {
         Some(_) => "arith.index_castui",
         None => "arith.index_cast",
@@ -106,6 +120,7 @@ pub fn count_by_index(place: OperationRef<'_, '_>) {
         // SAFETY: the cast takes the counter itself.
         unsafe { mlirOperationSetOperand(op.to_raw(), 0, counter.to_raw()) };
     }
+    Ok(())
 }
 
 /// The counter of a loop.

@@ -250,7 +250,8 @@ fn the_shim_knows_no_dialect_of_girih() {
 
 #[test]
 fn passes_do_no_io() {
-    let passes = |file: &str| file.starts_with("passes/src/") && !file.ends_with("/tests.rs") && !file.contains("/tests/");
+    let passes =
+        |file: &str| file.starts_with("passes/src/") && !file.ends_with("/tests.rs") && !file.contains("/tests/");
     for word in [
         "std::fs",
         "std::net",

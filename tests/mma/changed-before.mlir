@@ -6,6 +6,8 @@
 // RUN: girih run %s --kernel read_back --target sm_90a --device sim --check-memory --arg A=ones:f16[128,64] --arg B=ones:f16[64,64] "--arg=C=full(64):f32[129,67]" --arg D=poison:f32[128,64] "--check=D=full(128):f32[128,64]" 2>/dev/null | FileCheck %s --check-prefix=BACK
 // BACK: right: D: all 8192 elements are exact
 // BACK: checked memory, barriers and waits: no findings
+// RUN: girih run %s --kernel read_in_the_next_pass --target sm_90a --device sim --check-memory --arg A=ones:f16[64,64] --arg B=ones:f16[64,64] "--arg=C=full(64):f32[64,128]" --arg D=poison:f32[64,128] 2>/dev/null | FileCheck %s --check-prefix=NEXT
+// NEXT: checked memory, barriers and waits: no findings
 // RUN: girih compile %s --target sm_90a --emit explicit -o - 2>/dev/null | FileCheck %s --check-prefix=RELEASED
 // CHECK: right: C: all {{[0-9]+}} elements are exact
 // CHECK: checked memory, barriers and waits: no findings
@@ -14,6 +16,7 @@
 !sm = memref<64x64xf16, #tile.shared<swizzle = 128>>
 !any_rows = memref<?x?xf16, strided<[?, 1]>, #tile.global>
 !f = memref<?x?xf32, strided<[?, 1]>, #tile.global>
+!wide = memref<64x128xf32, #tile.global>
 !any_columns = memref<?x?xf16, strided<[1, ?]>, #tile.global>
 
 // Tensor copies write half of A, twos; the rest is zero.
@@ -140,4 +143,34 @@ tile.kernel @read_back(%A: !any_rows, %B: !any_rows, %C: !f, %D: !f) threads(256
   %x = tile.load %C[%c1, %c3] : !f -> tensor<128x64xf32>
   %y = arith.addf %sum, %x : tensor<128x64xf32>
   tile.store %y, %D[%c0, %c0] : tensor<128x64xf32>, !f
+}
+
+// Branches exclude each other in one pass of a loop alone.
+tile.kernel @read_in_the_next_pass(%A: memref<64x64xf16, #tile.global>, %B: memref<64x64xf16, #tile.global>, %C: !wide, %D: !wide) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  scf.for %i = %c0 to %c2 step %c1 {
+  %sum = scf.for %k = %c0 to %c64 step %c32 iter_args(%acc = %zero) -> (tensor<64x64xf32>) {
+    %a = tile.load %A[%c0, %k] : memref<64x64xf16, #tile.global> -> tensor<64x32xf16>
+    %b = tile.load %B[%k, %c0] : memref<64x64xf16, #tile.global> -> tensor<32x64xf16>
+    %next = tile.mma %a, %b, %acc : tensor<64x32xf16>, tensor<32x64xf16>, tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  %f = arith.cmpi eq, %i, %c0 : index
+  scf.if %f {
+    tile.store %sum, %C[%c0, %c0] : tensor<64x64xf32>, !wide
+  } else {
+    %o = tile.load %C[%c0, %c1] : !wide -> tensor<64x64xf32>
+    %s = arith.addf %o, %sum : tensor<64x64xf32>
+    tile.store %s, %D[%c0, %c0] : tensor<64x64xf32>, !wide
+  }
+  }
 }

@@ -420,3 +420,24 @@ tile.kernel @integer_columns(%A: !rows, %B: !columns) threads(128) launch {
   // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: N = 40, but wgmma has 8, 24 and multiples of 16 from 16 to 256}}
   %c = tile.mma %a, %b, %zero : tensor<64x32xi8>, tensor<32x40xi8>, tensor<64x40xi32>
 }
+
+// -----
+
+!rows = memref<?x?xf16, strided<[?, 1]>, #tile.global>
+tile.kernel @far_counter(%A: !rows, %B: !rows, %n: i64) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %from = arith.constant 0 : i64
+  %by = arith.constant 32 : i64
+  // expected-error @+1 {{counts by unsigned i64, which an index does not hold, around a product; count by index, or by integers of fewer bits}}
+  %sum = scf.for unsigned %k = %from to %n step %by iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i64 {
+    %at = arith.index_cast %k : i64 to index
+    %a = tile.load %A[%c0, %at] : !rows -> tensor<64x32xf16>
+    %b = tile.load %B[%at, %c0] : !rows -> tensor<32x64xf16>
+    %next = tile.mma %a, %b, %acc : tensor<64x32xf16>, tensor<32x64xf16>, tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+}

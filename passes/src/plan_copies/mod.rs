@@ -177,8 +177,12 @@ fn plan<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         .collect();
     for mma in &products {
         let around = std::iter::successors(mma.op().parent(), |op| op.parent()).take_while(|op| !op.is::<Kernel>());
-        around.filter(|op| op.full_name() == "scf.for").for_each(count_by_index);
+        for place in around.filter(|op| op.full_name() == "scf.for") {
+            errors.merge(count_by_index(place));
+        }
     }
+    errors.result()?;
+    let mut errors = Errors::default();
     let (mut plans, mut rest) = (vec![], vec![]);
     for mma in &products {
         match operands(kernel, *mma) {

@@ -5,8 +5,8 @@
 //! counters, local memory and registers of all threads, but for registers that decide nothing (`idle`), and who has arrived at
 //! the barriers of blocks and cluster. Threads that meet at those time and again change nothing else by it: which phase it is
 //! is left out, whether that of a thread is over is not. Without a change of shared or global memory, mbarriers among it, or
-//! of a copy, the next state follows from the last, so a state that comes again comes for ever. It must come a second time, after waits that can give up have done so; what the threads read in between is what
-//! they wait for.
+//! of a copy, the next state follows from the last, so a state that comes again comes for ever. It must come a second time,
+//! after waits that can give up have done so; what the threads read in between is what they wait for.
 //!
 //! A cluster that repeats itself is stuck only if no other changes memory. Each change of a watched cluster moves the grid's
 //! epoch on, and so does the end of any cluster, whose last changes are told to nobody else. The launch ends when all clusters

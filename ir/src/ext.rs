@@ -58,6 +58,10 @@ pub trait OpExt<'c: 'a, 'a>: OperationLike<'c, 'a> {
     fn remove_attr(&self, name: &str) {
         unsafe { mlirOperationRemoveAttributeByName(self.to_raw(), raw::sr(name)) };
     }
+    /// Whether the op is `outer`, or stands in it.
+    fn is_in(&self, outer: OperationRef<'c, 'a>) -> bool {
+        std::iter::successors(Some(self.op_ref()), |op| op.parent()).any(|op| op == outer)
+    }
     /// Whether the op is a `V`.
     fn is<V: OpView<'c, 'a>>(&self) -> bool {
         self.full_name() == V::NAME

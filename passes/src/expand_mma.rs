@@ -359,16 +359,13 @@ fn loop_around<'c: 'a, 'a>(op: OperationRef<'c, 'a>, kernel: OperationRef<'c, 'a
 
 /// Whether two ops stand in different branches of one op that is come to once.
 fn are_exclusive<'c: 'a, 'a>(a: OperationRef<'c, 'a>, b: OperationRef<'c, 'a>, kernel: OperationRef<'c, 'a>) -> bool {
-    let is_in = |op: OperationRef<'c, 'a>, outer: OperationRef<'c, 'a>| {
-        std::iter::successors(Some(op), |op| op.parent()).any(|op| op == outer)
-    };
     let branches = std::iter::successors(a.parent(), |op| op.parent())
-        .filter(|op| matches!(op.full_name(), "scf.if" | "scf.index_switch") && is_in(b, *op))
+        .filter(|op| matches!(op.full_name(), "scf.if" | "scf.index_switch") && b.is_in(*op))
         .filter(|op| loop_around(*op, kernel).is_none());
     branches.into_iter().any(|outer| {
         let holds = |r: usize, op: OperationRef<'c, 'a>| {
             let ops = outer.region_at(r).block_list().into_iter().flat_map(|b| b.op_list());
-            ops.into_iter().any(|o| is_in(op, o))
+            ops.into_iter().any(|o| op.is_in(o))
         };
         (0..outer.region_count()).any(|r| holds(r, a) && !holds(r, b))
     })

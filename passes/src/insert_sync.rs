@@ -276,7 +276,7 @@ fn place_before<'c>(later: &Use<'c>, earlier: &Use<'c>) -> Option<OperationRef<'
         inner = outer;
         at = outer.parent();
     }
-    (place == later.op || !is_inside(earlier.op, place)).then(|| out_of_loops(place, earlier.op))
+    (place == later.op || !earlier.op.is_in(place)).then(|| out_of_loops(place, earlier.op))
 }
 
 /// Whether whole tiles are moved, or exchanged, in the block around an op: all threads come by there, whatever led to it.
@@ -294,22 +294,11 @@ fn out_of_loops<'c>(op: OperationRef<'c, 'c>, earlier: OperationRef<'c, 'c>) -> 
     let mut place = op;
     while let Some(outer) = place.parent()
         && matches!(outer.full_name(), "scf.for" | "scf.while")
-        && !is_inside(earlier, outer)
+        && !earlier.is_in(outer)
     {
         place = outer;
     }
     place
-}
-
-fn is_inside<'c>(op: OperationRef<'c, 'c>, outer: OperationRef<'c, 'c>) -> bool {
-    let mut at = Some(op);
-    while let Some(op) = at {
-        if op == outer {
-            return true;
-        }
-        at = op.parent();
-    }
-    false
 }
 
 /// Whether a value is the same in all threads of the block.

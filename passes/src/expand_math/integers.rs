@@ -1,4 +1,5 @@
 //! Powers of integers, and what is asked of a number's kind: `fpowi`, `ipowi`, `isinf`, `isnormal`, `clampf`.
+use super::algebra::Arith;
 use super::emit::{Ops, with_element};
 use super::power;
 use girih_dialects::nvvm::{Cmp, Emit, V};
@@ -8,7 +9,6 @@ use girih_ir::{
     prelude::*,
     rewrite::{AtEnd, Before},
 };
-use mlir_sys::mlirDenseElementsAttrSplatGet;
 
 /// `math.fpowi`: `x^n` in double precision, rounded to the result's type.
 pub fn fpowi<'c>(op: OperationRef<'c, 'c>) -> Option<V<'c>> {
@@ -127,18 +127,7 @@ pub fn is_signed_truth(op: OperationRef<'_, '_>) -> bool {
 
 /// `arith.sitofp` of a truth value: chosen among the two numbers, since LLVM makes a conversion of i1 of any other form.
 pub fn of_truth<'c>(op: OperationRef<'c, 'c>) -> Option<V<'c>> {
-    let place = Before(op);
-    let e = Emit::new(&place, op.location());
     let x = op.operand_values().first().copied()?;
-    let t = op.result0().r#type();
-    let number = |v: f64| {
-        let scalar: Attribute = FloatAttribute::new(e.context(), t.element_type().unwrap_or(t), v).into();
-        let value = match t.shape() {
-            // SAFETY: the attribute's type is the element type of `t`.
-            Some(_) => unsafe { Attribute::from_raw(mlirDenseElementsAttrSplatGet(t.to_raw(), scalar.to_raw())) },
-            None => scalar,
-        };
-        e.value("arith.constant", &[], t, &[("value", value)])
-    };
-    Some(e.value("arith.select", &[x, number(-1.0), number(0.0)], t, &[]))
+    let a = Ops::new(op, op.result0().r#type());
+    Some(a.select(x, a.f(-1.0), a.f(0.0)))
 }

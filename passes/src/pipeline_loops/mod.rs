@@ -183,7 +183,7 @@ impl<'c> Ahead<'c> {
         self.stages.iter().all(|(stage, _)| stage.by() == Mover::CpAsync)
     }
     fn is_around(&self, op: OperationRef<'c, 'c>) -> bool {
-        std::iter::successors(Some(op), |op| op.parent()).any(|outer| outer == self.place)
+        op.is_in(self.place)
     }
 }
 

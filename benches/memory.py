@@ -76,8 +76,8 @@ def specialise(name, text, rows, columns, threads, cluster, resident=None):
         text = text.replace("%c128 = arith.constant 128", f"%c128 = arith.constant {rows}")
         return text.replace("tensor<128x64x", f"tensor<{rows}x{columns}x")
     if name == "histogram":
-        text = text.replace("arith.constant 4096", f"arith.constant {columns}").replace("tensor<4096x", f"tensor<{columns}x")
-        return text.replace("%most = arith.constant 1056", f"%most = arith.constant {132 * resident}")
+        text = text.replace("threads(1024)", f"threads({threads})").replace("8192", str(columns))
+        return text.replace("%most = arith.constant 264", f"%most = arith.constant {132 * resident}")
     lines = []
     for line in text.splitlines(keepends=True):
         if "%weight_row = " in line or "%bias_row = " in line:

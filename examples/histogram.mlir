@@ -16,47 +16,47 @@
 
 module attributes {tile.target = "sm_90a"} {
 
-tile.kernel @histogram(%X: !numbers, %H: !numbers) threads(256) launch {
+tile.kernel @histogram(%X: !numbers, %H: !numbers) threads(1024) launch {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c1024 = arith.constant 1024 : index
-  %c4096 = arith.constant 4096 : index
-  // 8 for each of 132 multiprocessors.
-  %most = arith.constant 1056 : index
+  %c8192 = arith.constant 8192 : index
+  // 2 for each of 132 multiprocessors.
+  %most = arith.constant 264 : index
   // X has no numbers past that.
   %past = arith.constant 2147483648 : index
   %n = memref.dim %X, %c0 : !numbers
   %m = memref.dim %H, %c0 : !numbers
   %places = arith.minui %m, %past : index
   %parts = arith.ceildivui %places, %c1024 : index
-  %tiles = arith.ceildivui %n, %c4096 : index
+  %tiles = arith.ceildivui %n, %c8192 : index
   %blocks = arith.minui %tiles, %most : index
   tile.grid %parts, %blocks, %c1
 } body {
   %c0 = arith.constant 0 : index
   %c1024 = arith.constant 1024 : index
-  %c4096 = arith.constant 4096 : index
+  %c8192 = arith.constant 8192 : index
   %n = memref.dim %X, %c0 : !numbers
   %part = tile.block_id x
   %first = arith.muli %part, %c1024 : index
   %least = arith.index_cast %first : index to i32
-  %lowest = tile.splat %least : i32 -> tensor<4096xi32>
+  %lowest = tile.splat %least : i32 -> tensor<8192xi32>
   %block = tile.block_id y
   %blocks = tile.grid_dim y
-  %start = arith.muli %block, %c4096 : index
-  %step = arith.muli %blocks, %c4096 : index
+  %start = arith.muli %block, %c8192 : index
+  %step = arith.muli %blocks, %c8192 : index
 
   %counts = tile.alloc : !counts
   %zeros = arith.constant dense<0> : tensor<1040xi32>
   tile.store %zeros, %counts[%c0] : tensor<1040xi32>, !counts
-  %one = arith.constant dense<1> : tensor<4096xi32>
+  %one = arith.constant dense<1> : tensor<8192xi32>
   // All other numbers, and what is past the end, are counted there, and forgotten: asking of each would cost more.
-  %rest = arith.constant dense<1024> : tensor<4096xi32>
+  %rest = arith.constant dense<1024> : tensor<8192xi32>
   scf.for %i = %start to %n step %step {
-    %x = tile.load %X[%i] {pad = -1 : i32} : !numbers -> tensor<4096xi32>
-    %above = arith.subi %x, %lowest : tensor<4096xi32>
-    %place = arith.minui %above, %rest : tensor<4096xi32>
-    tile.atomic_rmw add %one, %counts[] rows %place : tensor<4096xi32> : tensor<4096xi32>, !counts
+    %x = tile.load %X[%i] {pad = -1 : i32} : !numbers -> tensor<8192xi32>
+    %above = arith.subi %x, %lowest : tensor<8192xi32>
+    %place = arith.minui %above, %rest : tensor<8192xi32>
+    tile.atomic_rmw add %one, %counts[] rows %place : tensor<8192xi32> : tensor<8192xi32>, !counts
   }
   %all = tile.load %counts[%c0] : !counts -> tensor<1024xi32>
   tile.atomic_rmw add %all, %H[%first] : tensor<1024xi32>, !numbers

@@ -43,6 +43,11 @@ for tool in ["ptxas", "nvdisasm"]:
         config.available_features.add(tool)
 config.substitutions.append(("%examples", os.path.join(root, "examples")))
 
+# `lit-22 -D device=cuda examples tests/passes` moves the simulator's runs to a GPU, but for those that ask for its checks.
+if device := lit_config.params.get("device"):
+    checks = "check-memory|report|instruction-limit|trace"
+    config.substitutions.append((f"(?<!--check-memory )--device sim(?!.* --({checks}))", f"--device {device}"))
+
 config.available_features.add("sim")
 if os.path.exists("/dev/nvidia0"):
     config.available_features.add("gpu")

@@ -305,11 +305,12 @@ fn uses<'c>(v: V<'c>) -> Vec<(OperationRef<'c, 'c>, usize)> {
 /// Whether a warpgroup does an op on its part of a tile as the block does it on the whole.
 fn has_rule(op: OperationRef<'_, '_>) -> bool {
     let is_carrier = |op: OperationRef<'_, '_>| matches!(op.full_name(), "scf.for" | "scf.if");
+    let pads = |load: Load<'_, '_>| load.pad().is_some() || load.pass_thru().is_some();
     match op.full_name() {
         "scf.yield" => op.parent().is_some_and(is_carrier),
         "arith.constant" => is_splat(op),
         // Masks are of whole tiles, and what is outside of parts reads as zero.
-        _ if masked(op).is_some() || op.cast::<Load>().is_some_and(|load| load.pad().is_some()) => false,
+        _ if masked(op).is_some() || op.cast::<Load>().is_some_and(pads) => false,
         // Between whole tiles a barrier goes where one is needed.
         _ if meets_another(op) => false,
         _ => {

@@ -309,8 +309,10 @@ fn slice<'c>(kernel: Kernel<'c, 'c>, stores: &[Store<'c, 'c>]) -> Vec<OperationR
             && tiles.iter().all(|t| t.r#type().shape() == v.r#type().shape());
         let made_anew = op.is::<Splat>() || op.full_name() == "arith.constant" && is_splat(op);
         let moves = || {
-            op.cast::<Load>()
-                .is_some_and(|load| load.pad().is_none() && load.mask().is_none() && may_move(kernel, load, stores))
+            op.cast::<Load>().is_some_and(|load| {
+                let is_plain = load.pad().is_none() && load.mask().is_none() && load.pass_thru().is_none();
+                is_plain && may_move(kernel, load, stores)
+            })
         };
         if (by_columns || made_anew || moves()) && found.insert(key(op)) {
             open.extend(tiles);
@@ -440,7 +442,18 @@ impl<'c> Piece<'c, '_> {
             let at = self.indices(e, &load.indices());
             let vector = self.vector(op);
             let own = vector.map_or(t, |v| self.part(t, Some(self.of.rows_layout(e, v))));
-            let made = Load::build(loc, own, load.source(), &at, None, None, vector, load.cache());
+            let made = Load::build(
+                loc,
+                own,
+                load.source(),
+                &at,
+                None,
+                None,
+                None,
+                None,
+                vector,
+                load.cache(),
+            );
             let mut piece = e.insert(made).result0();
             if vector.is_some() {
                 piece = e.insert(ConvertLayout::build(loc, t, piece, None, false)).result0();
@@ -487,6 +500,7 @@ impl<'c> Piece<'c, '_> {
             piece,
             store.destination(),
             &at,
+            None,
             None,
             vector,
             store.cache(),

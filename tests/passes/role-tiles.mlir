@@ -4,6 +4,7 @@
 // RUN: girih-opt %s -tile-set-target=target=sm_90a -tile-assign-layouts -tile-vectorize-accesses -tile-allocate-scratch -tile-insert-sync -tile-allocate-shared | FileCheck %s
 // RUN: girih compile %s --target sm_90a -o - | FileCheck %s --check-prefix=PTX
 // RUN: girih run %s --kernel sums --target sm_90a --device sim --check-memory --arg X=iota:f32[60,60] --arg Y=poison:f32[60] --arg Z=poison:f32[64] --arg W=zeros:f32[1] | FileCheck %s --check-prefix=RIGHT
+// RUN: girih run %s --kernel sums --target sm_90a --device sim --check-memory --arg X=iota:f32[60,60] --arg Y=poison:f32[60] --arg "Z=poison:f32[64;offset=4]" --arg W=zeros:f32[1] | FileCheck %s --check-prefix=RIGHT
 // RIGHT: right: Y:
 // RIGHT-NEXT: right: Z:
 // RUN: girih run %s --kernel both --target sm_90a --device sim --check-memory --arg X=iota:i32[16,32] --arg Y=poison:i32[32,16] --arg Z=poison:i32[32,16] | FileCheck %s --check-prefix=BOTH
@@ -24,9 +25,11 @@
 // CHECK: tile.barrier id 1 threads 128
 // CHECK-NEXT: tile.load %Z
 // CHECK: } else {
-// CHECK: tile.load %X
-// CHECK-NOT: vector
+// CHECK: tile.load %X{{.*}} vector_if
 // CHECK: tile.reduce
+// CHECK: tile.store {{.*}}, %Z{{.*}} vector_if
+// CHECK: tile.barrier id 1 threads 128
+// CHECK-NEXT: tile.load %Z
 // PTX: bar{{.*}}sync {{.*}}1, 128
 // PTX-NOT: bar{{.*}}sync {{.*}}0;
 

@@ -135,8 +135,12 @@ tile.kernel @masked(%C: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(
 // CHECK-LABEL: tile.kernel @outside
 // CHECK: %[[PART:.*]] = tile.wgmma.wait 0
 // CHECK: %[[X:.*]] = tile.load %{{.*}} {pad = 1.000000e+00 : f32} : {{.*}} -> tensor<64x32xf32>
-// CHECK: %[[OWN:.*]] = tile.convert_layout %[[X]] : tensor<64x32xf32> -> tensor<64x32xf32, #tile.layout<wgmma_d>>
-// CHECK: arith.addf %[[PART]], %[[OWN]] : tensor<64x32xf32, #tile.layout<wgmma_d>>
+// CHECK: %[[OWN_X:.*]] = tile.convert_layout %[[X]] : tensor<64x32xf32> -> tensor<64x32xf32, #tile.layout<wgmma_d>>
+// CHECK: %[[WHOLE:.*]] = tile.convert_layout %[[PART]] : tensor<64x32xf32, #tile.layout<wgmma_d>> -> tensor<64x32xf32>
+// CHECK: %[[Y:.*]] = tile.load %{{.*}} pass_thru %[[WHOLE]] : tensor<64x32xf32> : {{.*}} -> tensor<64x32xf32>
+// CHECK: %[[OWN_Y:.*]] = tile.convert_layout %[[Y]] : tensor<64x32xf32> -> tensor<64x32xf32, #tile.layout<wgmma_d>>
+// CHECK: %[[S:.*]] = arith.addf %[[PART]], %[[OWN_X]] : tensor<64x32xf32, #tile.layout<wgmma_d>>
+// CHECK: arith.addf %[[S]], %[[OWN_Y]] : tensor<64x32xf32, #tile.layout<wgmma_d>>
 tile.kernel @outside(%C: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(128) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -147,8 +151,10 @@ tile.kernel @outside(%C: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads
   %zero = arith.constant dense<0.0> : tensor<64x32xf32>
   %sum = tile.mma %a, %b, %zero : memref<1x1x64x64xbf16, #tile.shared<swizzle = 128>>, memref<1x1x32x64xbf16, #tile.shared<swizzle = 128>>, tensor<64x32xf32>
   %x = tile.load %C[%c0, %c0] {pad = 1.0 : f32} : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> tensor<64x32xf32>
+  %y = tile.load %C[%c0, %c0] pass_thru %sum : tensor<64x32xf32> : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> tensor<64x32xf32>
   %s = arith.addf %sum, %x : tensor<64x32xf32>
-  tile.store %s, %C[%c0, %c0] : tensor<64x32xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
+  %t = arith.addf %s, %y : tensor<64x32xf32>
+  tile.store %t, %C[%c0, %c0] : tensor<64x32xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
 }
 
 // -----

@@ -263,3 +263,32 @@ tile.kernel @constants() threads(32) launch {
 } body {
   %x = arith.constant dense<[[1, 2, 3], [4, 5, 6], [7, 8, 9]]> : tensor<3x3xi32>
 }
+
+// -----
+
+// What is outside is padded as well, and is no zero for a product.
+// CHECK-LABEL: tile.kernel @pass_thru
+// CHECK: %[[ONES:.*]] = arith.constant dense<1.000000e+00> : tensor<16x4xf16>
+// CHECK: %[[OWN:.*]] = arith.cmpi slt
+// CHECK: %[[NO:.*]] = arith.constant dense<false> : tensor<16x4xi1>
+// CHECK: %[[M:.*]] = arith.select %{{.*}}, %{{.*}}, %[[NO]] : tensor<16x4xi1>
+// CHECK: %[[A:.*]] = tile.load %X[%{{.*}}] mask %[[M]] : tensor<16x4xi1> pass_thru %[[ONES]] : tensor<16x4xf16> cache evict_last : {{.*}} -> tensor<16x4xf16>
+// CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<16x4xf16>
+// CHECK: %[[CUT:.*]] = arith.select %{{.*}}, %[[A]], %[[ZERO]] : tensor<16x4xi1>, tensor<16x4xf16>
+// CHECK: tile.mma %[[CUT]],
+!h = memref<?x?xf16, strided<[?, 1]>, #tile.global>
+tile.kernel @pass_thru(%X: !h, %Y: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %ones = arith.constant dense<1.0> : tensor<16x3xf16>
+  %zero = arith.constant dense<0.0> : tensor<16x8xf32>
+  %i = tile.iota axis 0 : tensor<16x3xi32>
+  %j = tile.iota axis 1 : tensor<16x3xi32>
+  %low = arith.cmpi sge, %i, %j : tensor<16x3xi32>
+  %a = tile.load %X[%c0, %c0] mask %low : tensor<16x3xi1> pass_thru %ones : tensor<16x3xf16> cache evict_last : !h -> tensor<16x3xf16>
+  %b = tile.load %X[%c0, %c0] : !h -> tensor<3x8xf16>
+  %c = tile.mma %a, %b, %zero : tensor<16x3xf16>, tensor<3x8xf16>, tensor<16x8xf32>
+  tile.store %c, %Y[%c0, %c0] : tensor<16x8xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
+}

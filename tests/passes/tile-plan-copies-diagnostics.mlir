@@ -441,3 +441,20 @@ tile.kernel @far_counter(%A: !rows, %B: !rows, %n: i64) threads(128) launch {
     scf.yield %next : tensor<64x64xf32>
   }
 }
+
+// -----
+
+!rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xbf16, strided<[1, ?]>, #tile.global>
+tile.kernel @pass_thru(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  %ones = arith.constant dense<1.0> : tensor<64x16xbf16>
+  %a = tile.load %A[%c0, %c0] pass_thru %ones : tensor<64x16xbf16> : !rows -> tensor<64x16xbf16>
+  %b = tile.load %B[%c0, %c0] : !columns -> tensor<16x8xbf16>
+  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: operand a says pass_thru, but staged operands are padded with zero}}
+  %c = tile.mma %a, %b, %zero : tensor<64x16xbf16>, tensor<16x8xbf16>, tensor<64x8xf32>
+}

@@ -25,6 +25,30 @@ tile.kernel @pad(%A: memref<?x?xf16, strided<[?, 1]>, #tile.global>, %B: memref<
 // -----
 
 module attributes {tile.target = "sm_80"} {
+tile.kernel @pass_thru(%A: memref<?x?xf16, strided<[?, 1]>, #tile.global>, %B: memref<?x?xf16, strided<[1, ?]>, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %ones = arith.constant dense<1.0> : tensor<16x16xf16>
+  %zero = arith.constant dense<0.0> : tensor<16x8xf32>
+  %sum = scf.for %k = %c0 to %c64 step %c16 iter_args(%acc = %zero) -> (tensor<16x8xf32>) {
+    // expected-remark @+1 {{goes through registers, not ahead of the loop by cp.async: it says pass_thru, but staged operands are padded with zero}}
+    %a = tile.load %A[%c0, %k] pass_thru %ones : tensor<16x16xf16> : memref<?x?xf16, strided<[?, 1]>, #tile.global> -> tensor<16x16xf16>
+    %b = tile.load %B[%k, %c0] : memref<?x?xf16, strided<[1, ?]>, #tile.global> -> tensor<16x8xf16>
+    // expected-remark @+1 {{is multiplied by mma.sync}}
+    %n = tile.mma %a, %b, %acc : tensor<16x16xf16>, tensor<16x8xf16>, tensor<16x8xf32>
+    scf.yield %n : tensor<16x8xf32>
+  }
+}
+}
+
+// -----
+
+module attributes {tile.target = "sm_80"} {
 tile.kernel @no_stride(%A: memref<?x?xf16, strided<[?, ?]>, #tile.global>, %B: memref<?x?xf16, strided<[1, ?]>, #tile.global>) threads(32) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1

@@ -1,5 +1,5 @@
-// Tiles before the roles, in both, and after them: each goes by vectors where all arguments begin at multiples of 16 bytes, and
-// element by element where one does not. What one tile before the roles leaves, roles and what follows them use.
+// Tiles before the roles, in both, and after them: each goes by vectors where its argument begins at a multiple of 16 bytes, and
+// element by element where it does not. What one tile before the roles leaves, roles and what follows them use.
 // RUN: girih run %s --device sim --check-memory --arg X=iota:i32[1024] --arg A=poison:i32[1024] --arg B=poison:i32[1024] --arg C=poison:i32[1024] --arg D=poison:i32[1024] | FileCheck %s
 // RUN: girih run %s --device sim --check-memory --arg "X=iota:i32[1024;offset=4]" --arg A=poison:i32[1024] --arg B=poison:i32[1024] --arg C=poison:i32[1024] --arg "D=poison:i32[1024;offset=8]" | FileCheck %s
 // CHECK: right: A: all 1024 elements are exact

@@ -1,7 +1,18 @@
 // How many neighbours each access moves: a kernel asks once for what is not known.
 // RUN: girih-opt %s -tile-vectorize-accesses -split-input-file | FileCheck %s
+// Once more changes nothing.
+// RUN: girih-opt %s -tile-vectorize-accesses -split-input-file -o %t.mlir && girih-opt %t.mlir -tile-vectorize-accesses -split-input-file -o %t.again.mlir && diff %t.mlir %t.again.mlir
 // RUN: girih-opt %s -tile-vectorize-accesses=guard=false -split-input-file | FileCheck %s --check-prefix=PLAIN
+// RUN: girih-opt %s -tile-vectorize-accesses=report=true -split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
 // PLAIN-NOT: tile.is_aligned
+// PLAIN: tile.kernel @known
+// PLAIN-NOT: tile.is_aligned
+// PLAIN: tile.load %A[%{{.*}}] : memref<?xf32, #tile.global>
+// PLAIN: tile.store %{{.*}}, %B[%{{.*}}] {vector = 4 : i64}
+// PLAIN-NOT: tile.is_aligned
+// REPORT: remark: asks when it starts whether vectors are aligned: A along axis 1 by 8, B along axis 1 by 8; where not all are, of 2 accesses 2 go by the answer for their own memref, 0 are vectors all the same, and 0 move element by element
+// REPORT: remark: asks when it starts whether vectors are aligned: A along axis 1 by 8; where not all are, of 2 accesses 0 go by the answer for their own memref, 0 are vectors all the same, and 2 move element by element
+// REPORT: remark: asks when it starts whether vectors are aligned: A along axis 0 by 4; where not all are, of 2 accesses 0 go by the answer for their own memref, 1 are vectors all the same, and 1 move element by element
 
 // The index is a multiple of 64, so that 16 bytes go together if rows start at multiples of them.
 // CHECK-LABEL: tile.kernel @rows
@@ -12,10 +23,9 @@
 // CHECK: tile.load %A[%{{.*}}] {vector = 8 : i64}
 // CHECK: tile.store %{{.*}}, %B[%{{.*}}] {vector = 8 : i64}
 // CHECK: } else {
-// CHECK: tile.load %A
-// CHECK-NOT: vector
-// CHECK: tile.store %{{.*}}, %B
-// CHECK-NOT: vector
+// Where not both are, each goes by its own.
+// CHECK: tile.load %A[%{{.*}}] vector_if %[[A]] {vector = 8 : i64}
+// CHECK: tile.store %{{.*}}, %B[%{{.*}}] vector_if %[[B]] {vector = 8 : i64}
 tile.kernel @rows(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>, %B: memref<?x?xbf16, strided<[?, 1]>, #tile.global>) threads(32) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -135,18 +145,84 @@ tile.kernel @bytes(%A: memref<512xi8, #tile.global> {tile.aligned = 16}) threads
 
 // -----
 
+// What is known of one is known whatever the answer for another is.
+// CHECK-LABEL: tile.kernel @known
+// CHECK: scf.if
+// CHECK: } else {
+// CHECK: tile.load %A[%{{.*}}] : memref<?xf32, #tile.global>
+// CHECK: tile.store %{{.*}}, %B[%{{.*}}] {vector = 4 : i64}
+tile.kernel @known(%A: memref<?xf32, #tile.global>, %B: memref<512xf32, #tile.global> {tile.aligned = 16}) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %A[%c0] : memref<?xf32, #tile.global> -> tensor<512xf32, #tile.blocked<per_thread = [4], lanes = [32], warps = [4]>>
+  tile.store %x, %B[%c0] : tensor<512xf32, #tile.blocked<per_thread = [4], lanes = [32], warps = [4]>>, memref<512xf32, #tile.global>
+}
+
+// -----
+
+// A mask, what is outside, a policy and where elements end stay what they are.
+// CHECK-LABEL: tile.kernel @pass_thru
+// CHECK: %[[A:.*]] = tile.is_aligned %A axis 1 by 8
+// CHECK: %[[B:.*]] = tile.is_aligned %B axis 1 by 8
+// CHECK: tile.load %A[%{{.*}}] mask %{{.*}} pass_thru %{{.*}} cache evict_last {vector = 8 : i64}
+// CHECK: tile.store %{{.*}}, %B[%{{.*}}] mask %{{.*}} cache evict_first {vector = 8 : i64}
+// CHECK: } else {
+// CHECK: %[[I:.*]] = tile.iota
+// CHECK: %[[M:.*]] = arith.cmpi
+// CHECK: %[[F:.*]] = arith.constant dense<1.000000e+00> : tensor<4x64xbf16
+// CHECK: %[[X:.*]] = tile.load %A[%{{.*}}] mask %[[M]] : {{.*}} pass_thru %[[F]] : {{.*}} vector_if %[[A]] cache evict_last {vector = 8 : i64}
+// CHECK: tile.store %[[X]], %B[%{{.*}}] mask %[[M]] : {{.*}} vector_if %[[B]] cache evict_first {vector = 8 : i64}
+#P = #tile.blocked<per_thread = [1, 8], lanes = [4, 8], warps = [1, 1]>
+!r = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+tile.kernel @pass_thru(%A: !r, %B: !r) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %i = tile.iota axis 0 : tensor<4x64xi32, #P>
+  %c3 = arith.constant dense<3> : tensor<4x64xi32, #P>
+  %m = arith.cmpi ne, %i, %c3 : tensor<4x64xi32, #P>
+  %f = arith.constant dense<1.0> : tensor<4x64xbf16, #P>
+  %x = tile.load %A[%c0, %c0] mask %m : tensor<4x64xi1, #P> pass_thru %f : tensor<4x64xbf16, #P> cache evict_last : !r -> tensor<4x64xbf16, #P>
+  tile.store %x, %B[%c0, %c0] mask %m : tensor<4x64xi1, #P> cache evict_first : tensor<4x64xbf16, #P>, !r
+}
+
+// -----
+
+// Of several blocks there is one body: what is known moves vectors all the same.
+// CHECK-LABEL: tile.kernel @blocks
+// CHECK-NOT: tile.is_aligned
+// CHECK: tile.load %A[%{{.*}}] : memref<?xf32, #tile.global>
+// CHECK: tile.store %{{.*}}, %B[%{{.*}}] {vector = 4 : i64}
+tile.kernel @blocks(%A: memref<?xf32, #tile.global>, %B: memref<512xf32, #tile.global> {tile.aligned = 16}) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  cf.br ^bb1
+^bb1:
+  %c0 = arith.constant 0 : index
+  %x = tile.load %A[%c0] : memref<?xf32, #tile.global> -> tensor<512xf32, #tile.blocked<per_thread = [4], lanes = [32], warps = [4]>>
+  tile.store %x, %B[%c0] : tensor<512xf32, #tile.blocked<per_thread = [4], lanes = [32], warps = [4]>>, memref<512xf32, #tile.global>
+}
+
+// -----
+
 // Roles are there once, and what stands before and after them twice, each by itself. Memory that roles use comes first; a number
 // and a tile come out of the branch.
 // CHECK-LABEL: tile.kernel @around_roles
-// CHECK: %[[FAST:.*]] = arith.andi
+// CHECK: %[[X:.*]] = tile.is_aligned %X axis 0 by 4
+// CHECK: %[[Y:.*]] = tile.is_aligned %Y axis 0 by 4
+// CHECK: %[[FAST:.*]] = arith.andi %[[X]], %[[Y]]
 // CHECK: %[[GIVEN:.*]]:2 = scf.if %[[FAST]] -> (i32, tensor<512xi32, #{{.*}}>) {
 // CHECK: tile.store %{{.*}}, %Y[%{{.*}}] {vector = 4 : i64}
 // CHECK: %[[N:.*]] = memref.load %X
 // CHECK: %[[T:.*]] = tile.load %X[%{{.*}}] {vector = 4 : i64}
 // CHECK: scf.yield %[[N]], %[[T]]
 // CHECK: } else {
-// CHECK: tile.store %{{.*}}, %Y[%{{[^{]*}} :
-// CHECK: tile.load %X[%{{[^{]*}} :
+// CHECK: tile.store %{{.*}}, %Y[%{{.*}}] vector_if %[[Y]] {vector = 4 : i64}
+// CHECK: tile.load %X[%{{.*}}] vector_if %[[X]] {vector = 4 : i64}
 // CHECK: scf.yield
 // CHECK: }
 // CHECK-NEXT: tile.warp_specialize
@@ -156,7 +232,7 @@ tile.kernel @bytes(%A: memref<512xi8, #tile.global> {tile.aligned = 16}) threads
 // CHECK: scf.if %[[FAST]] {
 // CHECK: tile.store %[[GIVEN]]#1, %Y[%{{.*}}] {vector = 4 : i64}
 // CHECK: } else {
-// CHECK: tile.store %[[GIVEN]]#1, %Y[%{{[^{]*}} :
+// CHECK: tile.store %[[GIVEN]]#1, %Y[%{{.*}}] vector_if %[[Y]] {vector = 4 : i64}
 // CHECK-NOT: tile.warp_specialize
 #R = #tile.blocked<per_thread = [4], lanes = [32], warps = [4]>
 !v = memref<512xi32, #tile.global>

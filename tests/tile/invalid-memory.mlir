@@ -309,3 +309,61 @@ func.func private @f(%m: memref<64x16xf32, #tile.shared>, %i: index, %v: tensor<
   tile.store %v, %m[%i, %i] cache evict_first : tensor<64x16xf32, #tile.layout<wgmma_d>>, memref<64x16xf32, #tile.shared>
   return
 }
+
+// -----
+
+tile.kernel @pass_thru(%A: memref<?x?xf32, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %i = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<4x16xf32>
+  // expected-error@below {{pass_thru is tensor<4x16xf32>, but the tile is tensor<4x32xf32>; take a tile of the same type}}
+  %a = tile.load %A[%i, %i] pass_thru %zero : tensor<4x16xf32> : memref<?x?xf32, #tile.global> -> tensor<4x32xf32>
+}
+
+// -----
+
+tile.kernel @both(%A: memref<?x?xf32, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %i = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<4x16xf32>
+  // expected-error@below {{has both pad = 1.000000e+00 : f32 and pass_thru; leave one of them out}}
+  %b = tile.load %A[%i, %i] pass_thru %zero : tensor<4x16xf32> {pad = 1.0 : f32} : memref<?x?xf32, #tile.global> -> tensor<4x16xf32>
+}
+
+// -----
+
+func.func private @f(%m: memref<64x16xf32, #tile.shared>, %i: index, %v: tensor<64x16xf32, #tile.layout<wgmma_d>>) {
+  // expected-error@below {{has pass_thru, but fragments of instructions read as zero outside; leave pass_thru out}}
+  // expected-error@below {{says pass_thru, but a tile lies inside its shared memory; leave pass_thru out, or give a mask}}
+  %a = tile.load %m[%i, %i] pass_thru %v : tensor<64x16xf32, #tile.layout<wgmma_d>> : memref<64x16xf32, #tile.shared> -> tensor<64x16xf32, #tile.layout<wgmma_d>>
+  return
+}
+
+// -----
+
+tile.kernel @vector_if(%A: memref<?xf32, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %i = arith.constant 0 : index
+  %yes = arith.constant true
+  // expected-error@below {{has vector_if, but moves no vectors; say vector, or leave vector_if out}}
+  %a = tile.load %A[%i] vector_if %yes : memref<?xf32, #tile.global> -> tensor<512xf32>
+}
+
+// -----
+
+tile.kernel @vector_if(%A: memref<?xf32, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %i = arith.constant 0 : index
+  %yes = arith.constant true
+  %a = arith.constant dense<0.0> : tensor<512xf32>
+  // expected-error@below {{has vector_if, but moves no vectors; say vector, or leave vector_if out}}
+  tile.store %a, %A[%i] vector_if %yes : tensor<512xf32>, memref<?xf32, #tile.global>
+}

@@ -200,7 +200,13 @@ impl<'c> Graph<'c> {
         if let Some((tile, mask)) = masked(op) {
             self.same(&[tile, mask]);
         }
-        if op.is::<Load>() || op.is::<Store>() || op.is::<LoadStaged>() {
+        if let Some(load) = op.cast::<Load>() {
+            if let Some(other) = load.pass_thru() {
+                self.same(&[load.result(), other]);
+            }
+            return Ok(());
+        }
+        if op.is::<Store>() || op.is::<LoadStaged>() {
             return Ok(());
         }
         if let Some(atomic) = op.cast::<AtomicRmw>() {

@@ -13,7 +13,7 @@ use girih_dialects::tile::{
         atomic::AtomicRmw,
         cluster_reduce::ClusterReduce,
         debug::{Assert, Print},
-        memory::Store,
+        memory::{Load, Store},
         reduce::Reduce,
         repack::Repack,
         rows::{Scatter, mask_operand, masked},
@@ -246,7 +246,7 @@ fn needed<'c>(
     if let Some(layout) = of(&results, 0).filter(|_| !parts_of(op).is_empty()) {
         return needed_by_parts(op, operand, v, layout, warps);
     }
-    let same = [Scan::NAME, ClusterReduce::NAME, Opaque::NAME];
+    let same = [Load::NAME, Scan::NAME, ClusterReduce::NAME, Opaque::NAME];
     if op.has_trait(Trait::Elementwise) || same.contains(&op.full_name()) {
         return of(&results, 0);
     }

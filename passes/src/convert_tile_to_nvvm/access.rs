@@ -38,6 +38,10 @@ impl<'c> Words<'c> {
     pub(super) fn are_packed(&self) -> bool {
         self.elements > self.count
     }
+    /// Elements that they hold.
+    pub(super) fn elements(&self) -> usize {
+        self.elements
+    }
     /// `.v4.b32`.
     fn suffix(&self, bytes: u64) -> String {
         let vector = if self.count > 1 {
@@ -158,6 +162,44 @@ pub(super) fn load<'c>(
     let text = format!("{name}{} {}, {place}{policy};", w.suffix(bytes), register_list(n, 0));
     let outputs = vec![(w.constraint, e.int(w.bits)); n];
     e.inline_ptx(&text, &outputs, otherwise, &inputs, false)
+}
+
+/// Where the second of two numbers lies.
+pub(super) enum Second<'c> {
+    /// Behind the first.
+    Next,
+    At(At<'c>),
+}
+
+/// Two numbers of 16 bits, each under a predicate, into the halves of one register, as a vector of two would be: so many
+/// registers fewer are held. `otherwise` is what stands there where a predicate is false.
+pub(super) fn load_pair<'c>(
+    e: &Emit<'c, '_>,
+    (first, second): (At<'c>, Second<'c>),
+    predicates: [V<'c>; 2],
+    policy: Option<V<'c>>,
+    otherwise: V<'c>,
+) -> V<'c> {
+    let mut inputs: Vec<AsmOperand> = vec![];
+    // Register 0 is the result, 1 what it starts as.
+    let mut add = |constraint, value| {
+        inputs.push(AsmOperand { constraint, value });
+        inputs.len() + 1
+    };
+    let pointer = add("l", first.0);
+    let at = place_of(pointer, first.1);
+    let next = match second {
+        Second::Next => place_of(pointer, first.1 + 2),
+        Second::At((other, offset)) => place_of(add("l", other), offset),
+    };
+    let [p, q] = predicates.map(|predicate| add("b", predicate));
+    let cache = policy.map_or(String::new(), |policy| format!(", ${}", add("l", policy)));
+    let name = format!("ld.global{}.b16", hint(policy));
+    let text = format!(
+        "{{ .reg .b16 low, high; mov.b32 {{low, high}}, $0; @${p} {name} low, {at}{cache}; @${q} {name} high, {next}{cache}; \
+         mov.b32 $0, {{low, high}}; }}"
+    );
+    e.inline_ptx(&text, &[("r", e.int(32))], &[otherwise], &inputs, false)[0]
 }
 
 /// `st.global`.

@@ -38,6 +38,7 @@ mod debug;
 mod distributed;
 mod elementwise;
 mod fragment;
+mod global_place;
 mod global_tile;
 mod index;
 mod kernel;

@@ -2,12 +2,8 @@
 //!
 //! An element of a box has a number, counted with the last axis fastest, and lies there in the scratch.
 use super::{
-    Matched,
-    distributed::Coordinates,
-    global_tile::{both, writes},
-    group, lower, refuse,
-    route::element_pointer,
-    sync::meet,
+    Matched, distributed::Coordinates, global_place::both, global_tile::writes, group, lower, refuse,
+    route::element_pointer, sync::meet,
 };
 use girih_dialects::{
     nvvm::{Cmp, Emit, V},

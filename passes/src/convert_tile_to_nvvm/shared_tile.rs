@@ -14,8 +14,7 @@
 //! are no powers of two, each access computes its address and permutes it. Under a mask each access is a branch.
 use super::{
     distributed::{Coordinates, thread_part},
-    fragment::zero_of,
-    global_tile::writes,
+    global_tile::{Outside, writes},
     memory::{alignment, byte_strides, granule_bytes, shared_offset, swizzled},
 };
 use crate::{known::known_multiple, uniform_run::uniform_run};
@@ -144,8 +143,8 @@ impl<'c> Place<'c> {
             .collect()
     }
 
-    /// What each register of a tile holds; `pad` where the mask is false.
-    pub fn load(&self, e: &Emit<'c, '_>, tile: Type<'c>, d: &Distribution, pad: Option<Attribute<'c>>) -> Vec<V<'c>> {
+    /// What each register of a tile holds; what is said of those outside where the mask is false.
+    pub fn load(&self, e: &Emit<'c, '_>, tile: Type<'c>, d: &Distribution, outside: Outside<'c, '_>) -> Vec<V<'c>> {
         let run = self.run(d);
         let element = tile.element_type().unwrap_or(tile);
         let bytes = self.element_bytes() as u64 * run as u64;
@@ -154,15 +153,17 @@ impl<'c> Place<'c> {
         if self.mask.is_empty() {
             return pointers.into_iter().flat_map(|p| load(e, p)).collect();
         }
-        let otherwise = match pad {
-            Some(pad) => e.value("arith.constant", &[], element, &[("value", pad)]),
-            None => zero_of(e, element),
-        };
-        let parts = pointers.into_iter().zip(self.mask.iter().step_by(run));
+        let pad = outside.number(e, element);
+        let parts = pointers.into_iter().enumerate();
         parts
-            .flat_map(|(pointer, mask)| {
+            .flat_map(|(i, pointer)| {
+                let first = i * run;
+                let otherwise = match outside {
+                    Outside::Tile(others) => others[first..first + run].to_vec(),
+                    Outside::Number(_) => vec![pad; run],
+                };
                 let types = vec![element; run];
-                e.if_else(*mask, &types, |e| load(&e, pointer), |_| vec![otherwise; run])
+                e.if_else(self.mask[first], &types, |e| load(&e, pointer), |_| otherwise)
             })
             .collect()
     }

@@ -247,6 +247,8 @@ impl<'c> Padding<'c, '_> {
                 l.source(),
                 &l.indices(),
                 mask,
+                l.pass_thru(),
+                l.vector_if(),
                 l.pad(),
                 l.vector(),
                 l.cache(),
@@ -258,6 +260,7 @@ impl<'c> Padding<'c, '_> {
                 s.destination(),
                 &s.indices(),
                 mask,
+                s.vector_if(),
                 s.vector(),
                 s.cache(),
             )
@@ -368,7 +371,8 @@ impl<'c> Padding<'c, '_> {
                 continue;
             };
             let is_zero = |by: OperationRef<'c, 'c>| {
-                by.cast::<Load>().is_some_and(|l| l.pad().is_none())
+                by.cast::<Load>()
+                    .is_some_and(|l| l.pad().is_none() && l.pass_thru().is_none())
                     || by.cast::<Gather>().is_some_and(|g| g.pad().is_none())
             };
             if operand.defining_op().is_some_and(is_zero) {

@@ -339,6 +339,9 @@ fn operand<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>, side: Side) -> Result<P
     if load.pad().is_some() {
         return Err(format!("operand {side} says pad, but staged operands are padded with zero").into());
     }
+    if load.pass_thru().is_some() {
+        return Err(format!("operand {side} says pass_thru, but staged operands are padded with zero").into());
+    }
     if is_laid_out(value.r#type()) {
         return Err(format!("operand {side} has a layout already").into());
     }

@@ -186,6 +186,9 @@ fn operand<'c>(side: Side, load: Load<'c, 'c>, place: OperationRef<'c, 'c>) -> R
     if load.mask().is_some() {
         return Err("it is loaded under a mask, but copies go as a whole".to_owned());
     }
+    if load.pass_thru().is_some() {
+        return Err("it says pass_thru, but staged operands are padded with zero".to_owned());
+    }
     let (strides, _) = memory.r#type().strides_and_offset().unwrap_or_default();
     let shape = t.shape().unwrap_or_default();
     if shape.iter().any(|s| !s.unsigned_abs().is_power_of_two()) {

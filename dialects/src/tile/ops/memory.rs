@@ -12,7 +12,7 @@ use super::super::{
 };
 use super::{part::Part, rows::masked, tma::CachePolicy};
 use girih_ir::{
-    constraint::{Constraint, INDEX},
+    constraint::{Constraint, I1, INDEX},
     ext::DYNAMIC,
     kind::{AnyAttr, I64},
     op,
@@ -159,10 +159,10 @@ op! {
 
 op! {
     /// Loads a tile; its upper left element is at the indices. Each thread of the layout loads what it holds. Elements
-    /// outside a memref in global memory read as `pad`, or as zero. In shared memory the tile lies inside, or what its mask is
-    /// true for, under whatever swizzle the memref has.
+    /// outside a memref in global memory read as `pad`, as those of the tile `pass_thru` at their places, or as zero. In shared
+    /// memory the tile lies inside, or what its mask is true for, under whatever swizzle the memref has.
     ///
-    /// Where `mask` is false nothing is read, whatever is there, and the element is `pad` or zero as well. The mask is a tile of
+    /// Where `mask` is false nothing is read, whatever is there, and the element is what those outside are. The mask is a tile of
     /// `i1` of the same shape; fragments of instructions have none.
     ///
     /// `cache` says how long its lines should stay in L2: a policy for global memory, which changes no result
@@ -170,7 +170,8 @@ op! {
     ///
     /// `vector`, which `tile-vectorize-accesses` finds, is how many neighbours go in one access: so many that lie next to
     /// each other in memory and in a thread's registers, start at a multiple of their bytes, and lie inside together or
-    /// outside together. The mask has one value for all of them.
+    /// outside together. With `vector_if` they do where it is true; elsewhere elements go one by one. The mask has one value
+    /// for all of them.
     ///
     /// ```mlir
     /// %m = tile.alloc : memref<64x16xf32, #tile.shared>
@@ -189,10 +190,13 @@ op! {
     ///   %n = arith.constant dense<1000> : tensor<4x1024xi32>
     ///   %m = arith.cmpi slt, %i, %n : tensor<4x1024xi32>
     ///   %u = tile.load %A[%c0, %c0] mask %m : tensor<4x1024xi1> : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> tensor<4x1024xf32>
+    ///   %first = tile.load %A[%c0, %c0] : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> tensor<4x1xf32>
+    ///   %firsts = tile.broadcast %first : tensor<4x1xf32> -> tensor<4x1024xf32>
+    ///   %p = tile.load %A[%c0, %c0] pass_thru %firsts : tensor<4x1024xf32> : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> tensor<4x1024xf32>
     /// }
     /// ```
     pub struct Load = "tile.load" {
-        operands { source: one(MEMORY), indices: variadic(INDEX), mask: optional(ANY_TILE) }
+        operands { source: one(MEMORY), indices: variadic(INDEX), mask: optional(ANY_TILE), pass_thru: optional(ANY_TILE), vector_if: optional(I1) }
         results { result: one(ANY_TILE) }
         attributes {
             /// What elements outside read as: a number of the element type.
@@ -203,16 +207,20 @@ op! {
             cache: optional(CachePolicy),
         }
         effects [read source]
-        format "$source `[` $indices `]` (`mask` $mask^ `:` type($mask))? (`cache` $cache^)? attr-dict `:` type($source) `->` type($result)"
+        format "$source `[` $indices `]` (`mask` $mask^ `:` type($mask))? (`pass_thru` $pass_thru^ `:` type($pass_thru))? (`vector_if` $vector_if^)? (`cache` $cache^)? attr-dict `:` type($source) `->` type($result)"
         hooks {
             fn verify(self) -> Res {
                 let mut errors = Errors::default();
                 errors.merge(access(self.op(), self.source().r#type(), self.result().r#type(), &self.indices(), self.vector()));
                 pad_fits(self.op(), &mut errors, self.result().r#type(), self.pad());
                 mask_fits(self.op(), &mut errors, self.result().r#type(), self.mask());
+                pass_thru_fits(self, &mut errors);
+                vector_if_fits(self.op(), &mut errors, self.vector_if().is_some(), self.vector());
                 cache_fits(self.op(), &mut errors, self.source().r#type(), self.cache());
-                if self.pad().is_some() && self.mask().is_none() && shared_of(self.source().r#type()).is_some() {
-                    errors.op(&self.op(), "says pad, but a tile lies inside its shared memory; leave pad out, or give a mask");
+                let named = [(self.pad().is_some(), "pad"), (self.pass_thru().is_some(), "pass_thru")];
+                let lies_inside = self.mask().is_none() && shared_of(self.source().r#type()).is_some();
+                for (_, name) in named.into_iter().filter(|(is_said, _)| *is_said && lies_inside) {
+                    errors.op(&self.op(), format!("says {name}, but a tile lies inside its shared memory; leave {name} out, or give a mask"));
                 }
                 errors.result()
             }
@@ -223,9 +231,9 @@ op! {
 op! {
     /// Stores a tile; its upper left element goes to the indices. Each thread of the layout stores what it holds; of
     /// threads that hold copies, one does. Elements outside a memref in global memory are dropped, and so are those where
-    /// `mask` is false. `mask`, `vector` and `cache` are as in `tile.load`. What the block loads later from the same argument
-    /// sees it, since `tile-insert-sync` puts a barrier between the two where one is needed; other blocks, and other arguments
-    /// that name the same memory, may see it at any time.
+    /// `mask` is false. `mask`, `vector`, `vector_if` and `cache` are as in `tile.load`. What the block loads later from the same
+    /// argument sees it, since `tile-insert-sync` puts a barrier between the two where one is needed; other blocks, and other
+    /// arguments that name the same memory, may see it at any time.
     ///
     /// ```mlir
     /// %m = tile.alloc : memref<64x16xf32, #tile.shared>
@@ -234,15 +242,16 @@ op! {
     /// tile.store %v, %m[%i, %i] : tensor<64x16xf32, #tile.layout<wgmma_d>>, memref<64x16xf32, #tile.shared>
     /// ```
     pub struct Store = "tile.store" {
-        operands { value: one(ANY_TILE), destination: one(MEMORY), indices: variadic(INDEX), mask: optional(ANY_TILE) }
+        operands { value: one(ANY_TILE), destination: one(MEMORY), indices: variadic(INDEX), mask: optional(ANY_TILE), vector_if: optional(I1) }
         attributes { vector: optional(I64), cache: optional(CachePolicy) }
         effects [write destination]
-        format "$value `,` $destination `[` $indices `]` (`mask` $mask^ `:` type($mask))? (`cache` $cache^)? attr-dict `:` type($value) `,` type($destination)"
+        format "$value `,` $destination `[` $indices `]` (`mask` $mask^ `:` type($mask))? (`vector_if` $vector_if^)? (`cache` $cache^)? attr-dict `:` type($value) `,` type($destination)"
         hooks {
             fn verify(self) -> Res {
                 let mut errors = Errors::default();
                 errors.merge(access(self.op(), self.destination().r#type(), self.value().r#type(), &self.indices(), self.vector()));
                 mask_fits(self.op(), &mut errors, self.value().r#type(), self.mask());
+                vector_if_fits(self.op(), &mut errors, self.vector_if().is_some(), self.vector());
                 cache_fits(self.op(), &mut errors, self.destination().r#type(), self.cache());
                 errors.result()
             }
@@ -399,6 +408,38 @@ fn pad_fits<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, tile: Type<'c>, p
             &op,
             "pads, but fragments of instructions read as zero outside; leave pad out",
         );
+    }
+}
+
+/// A condition is for vectors.
+fn vector_if_fits(op: OperationRef<'_, '_>, errors: &mut Errors, has_condition: bool, vector: Option<i64>) {
+    if has_condition && vector.is_none_or(|n| n < 2) {
+        let m = "has vector_if, but moves no vectors; say vector, or leave vector_if out";
+        errors.op(&op, m);
+    }
+}
+
+/// What elements outside read as is a tile like the one that is loaded.
+fn pass_thru_fits(load: Load<'_, '_>, errors: &mut Errors) {
+    let (op, tile) = (load.op(), load.result().r#type());
+    let Some(other) = load.pass_thru().map(|v| v.r#type()) else {
+        return;
+    };
+    if other != tile {
+        errors.op(
+            &op,
+            format!("pass_thru is {other}, but the tile is {tile}; take a tile of the same type"),
+        );
+    }
+    if let Some(pad) = load.pad() {
+        errors.op(
+            &op,
+            format!("has both pad = {pad} and pass_thru; leave one of them out"),
+        );
+    }
+    if layout_of(tile).is_some() {
+        let m = "has pass_thru, but fragments of instructions read as zero outside; leave pass_thru out";
+        errors.op(&op, m);
     }
 }
 

@@ -151,13 +151,14 @@ impl Machine {
             Kind::Load { argument, at, pad } => {
                 let to = to.expect("a load has a result");
                 let places = self.places(*argument, &block.place(p, at), None, &to.shape, mask)?;
-                vec![self.load(p, *argument, places, pad.unwrap_or(0))?]
+                let outside = operands.first().map(|other| &other[..]);
+                vec![self.load(p, *argument, places, pad.unwrap_or(0), outside)?]
             }
             Kind::Gather { argument, at, pad } => {
                 let to = to.expect("a gather has a result");
                 let rows = (in_type(0), &**operands.first().expect("rows"));
                 let places = self.places(*argument, &block.place(p, at), Some(rows), &to.shape, mask)?;
-                vec![self.load(p, *argument, places, pad.unwrap_or(0))?]
+                vec![self.load(p, *argument, places, pad.unwrap_or(0), None)?]
             }
             Kind::Store { argument, at } => {
                 let shape = &from.expect("a tile").shape;
@@ -317,7 +318,15 @@ impl Machine {
             .collect())
     }
 
-    fn load(&self, p: &Program, n: usize, places: Vec<Option<usize>>, pad: u64) -> Result<Vec<u64>> {
+    /// Elements outside are as those of another tile, if there is one, or the padding.
+    fn load(
+        &self,
+        p: &Program,
+        n: usize,
+        places: Vec<Option<usize>>,
+        pad: u64,
+        outside: Option<&[u64]>,
+    ) -> Result<Vec<u64>> {
         if p.arguments[n].content == Content::Poison || self.written[n].iter().any(|w| *w != 0) {
             return invalid("reads what is written");
         }
@@ -328,7 +337,11 @@ impl Machine {
                 .rev()
                 .fold(0, |bits, b| bits << 8 | u64::from(*b))
         };
-        Ok(places.into_iter().map(|place| place.map_or(pad, element)).collect())
+        let other = |i: usize| outside.map_or(pad, |tile| tile[i]);
+        let places = places.into_iter().enumerate();
+        Ok(places
+            .map(|(i, place)| place.map_or_else(|| other(i), element))
+            .collect())
     }
 
     fn store(

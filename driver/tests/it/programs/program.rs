@@ -123,6 +123,7 @@ pub enum Combiner {
 /// What an op does. Ops of arith and math are called by their names.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
+    /// With an operand, elements outside are as its own.
     Load {
         argument: usize,
         at: Vec<Index>,

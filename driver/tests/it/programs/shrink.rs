@@ -136,7 +136,7 @@ fn candidates(program: &Program) -> Vec<Program> {
     out
 }
 
-/// Makes an op's indices and padding plain, and leaves its mask out.
+/// Makes an op's indices and padding plain, and leaves its mask out and what is outside.
 fn simplify(op: &mut Op) {
     if std::mem::take(&mut op.masked) {
         op.operands.pop();
@@ -151,7 +151,12 @@ fn simplify(op: &mut Op) {
         }
     };
     match &mut op.kind {
-        Kind::Load { at, pad, .. } | Kind::Gather { at, pad, .. } => {
+        Kind::Load { at, pad, .. } => {
+            plain(at);
+            *pad = None;
+            op.operands.clear();
+        }
+        Kind::Gather { at, pad, .. } => {
             plain(at);
             *pad = None;
         }

@@ -203,8 +203,12 @@ impl Writer<'_> {
             Kind::Load { argument, at, pad } => {
                 let (pad, memory) = (pad_of(pad), memref_of(*argument));
                 let place = self.place(*argument, at);
+                let outside = match own {
+                    [] => String::new(),
+                    _ => format!(" pass_thru {operands} : {from}"),
+                };
                 self.line(
-                    &format!("{results} = tile.load {place}{mask}{pad} : {memory} -> {to}"),
+                    &format!("{results} = tile.load {place}{mask}{outside}{pad} : {memory} -> {to}"),
                     0,
                 );
             }

@@ -157,7 +157,9 @@ impl Draw {
             false => self.dice.pick(&known),
         };
         let pad = self.dice.chance(1, 3).then(|| self.bits(tile.dtype));
-        let id = self.make(ops, Kind::Load { argument, at, pad }, &[], tile.dtype, &tile.shape);
+        let pass_thru = (pad.is_none() && self.dice.chance(1, 6)).then(|| self.source(ops, tile));
+        let kind = Kind::Load { argument, at, pad };
+        let id = self.make(ops, kind, pass_thru.as_slice(), tile.dtype, &tile.shape);
         self.may_mask(ops, &tile.shape);
         id
     }

@@ -114,7 +114,8 @@ impl Draw {
                 at: at.to_vec(),
                 pad,
             };
-            let other = self.make(ops, kind, &[], dtype, &shape);
+            let pass_thru = (pad.is_none() && self.dice.chance(1, 4)).then_some(last);
+            let other = self.make(ops, kind, pass_thru.as_slice(), dtype, &shape);
             let name = if dtype.is_float() { "arith.addf" } else { "arith.addi" };
             last = self.make(ops, Kind::Binary(name), &[last, other], dtype, &shape);
         }

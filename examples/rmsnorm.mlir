@@ -7,6 +7,7 @@
 // RUN: girih run %s --device sim --arg X=randn:bf16[2,8192] --arg W=randn:bf16[8192] --arg Y=poison:bf16[2,8192] --arg eps=f32:1e-5 | FileCheck %s
 // RUN: girih run %s --device sim --arg X=randn:bf16[3,1001] --arg W=randn:bf16[1001] --arg Y=poison:bf16[3,1001] --arg eps=f32:1e-5 | FileCheck %s
 // RUN: girih run %s --device sim --arg X=randn:bf16[2,9000] --arg W=randn:bf16[9000] --arg Y=poison:bf16[2,9000] --arg eps=f32:1e-5 | FileCheck %s
+// RUN: girih run %s --check-memory --arg X=randn:bf16[2,9001] --arg W=randn:bf16[9001] --arg Y=poison:bf16[2,9001] --arg eps=f32:1e-5 | FileCheck %s --check-prefixes=CHECK,CLEAN
 //
 // RUN: sed 's/cluster(1, 1, 1)/cluster(8, 1, 1)/' %s > %t.mlir
 // RUN: girih run %t.mlir --check-memory --arg X=randn:bf16[1,65536] --arg W=randn:bf16[65536] --arg Y=poison:bf16[1,65536] --arg eps=f32:1e-5 | FileCheck %s
@@ -14,6 +15,7 @@
 // RUN: girih run %t.mlir --device sim --arg X=randn:bf16[1,65551] --arg W=randn:bf16[65551] --arg Y=poison:bf16[1,65551] --arg eps=f32:1e-5 | FileCheck %s
 // CHECK: rmsnorm: ran on
 // CHECK-NEXT: right: Y:
+// CLEAN: no findings
 
 !matrix = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
 !vector = memref<?xbf16, #tile.global>

@@ -29,11 +29,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # example, rows and columns of its tile, threads of a block, blocks of a cluster that share a row, and where it is not left to
 # the compiler, how many blocks a multiprocessor holds
-SHORT = [(4, 1024, 128, 1), (2, 1024, 128, 1), (2, 1024, 128, 1, 12), (1, 1024, 64, 1, 20), (1, 1024, 64, 1, 24)]
-WHOLE = [*[(1, 8192, 512, 1, resident) for resident in (3, 4)], (1, 8192, 256, 1), (1, 8192, 256, 1, 4), (1, 8192, 256, 1, 5), *[(1, 8192, 128, 1, resident) for resident in (4, 5, 6)]]
+SHORT = [(4, 1024, 128, 1), (4, 1024, 128, 1, 7), (2, 1024, 128, 1), (2, 1024, 128, 1, 10), (1, 1024, 64, 1), (1, 1024, 64, 1, 20)]
+WHOLE = [(1, 8192, 512, 1), (1, 8192, 512, 1, 4), (1, 8192, 256, 1), (1, 8192, 256, 1, 3), (1, 8192, 256, 1, 5), *[(1, 8192, 128, 1, resident) for resident in (4, 5, 6)]]
 # Less than a row at a time: it is read twice.
-LOOPED = [(1, 4096, 512, 1), (1, 4096, 512, 1, 4), (1, 4096, 256, 1, 8), (1, 2048, 256, 1, 8)]
-SPLIT = [*[(1, 8192, 128, 8, resident) for resident in (5, 6, 7)], (1, 8192, 256, 8, 4), (1, 16384, 256, 4), (1, 16384, 256, 4, 3)]
+LOOPED = [(1, 4096, 512, 1), (1, 4096, 256, 1, 8), (1, 2048, 256, 1)]
+SPLIT = [*[(1, 8192, 128, 8, resident) for resident in (4, 5, 6)], (1, 8192, 256, 8), (1, 8192, 256, 8, 5), (1, 16384, 256, 4), (1, 16384, 256, 4, 3)]
 VARIANTS = {
     "softmax": [*SHORT, *WHOLE, *LOOPED, *SPLIT],
     "rmsnorm": [*SHORT, *WHOLE, *LOOPED, *SPLIT],

@@ -26,8 +26,7 @@
 
 module attributes {tile.target = "sm_90a"} {
 
-// Two resident blocks leave each thread the registers for a row's part, weights and bias; three spill.
-tile.kernel @layernorm(%X: !matrix, %W: !vector, %B: !vector, %Y: !matrix, %eps: f32) threads(256) cluster(1, 1, 1) attributes {min_blocks = 2 : i64} launch {
+tile.kernel @layernorm(%X: !matrix, %W: !vector, %B: !vector, %Y: !matrix, %eps: f32) threads(256) cluster(1, 1, 1) launch {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %rows_each = arith.constant 1 : index

@@ -9,7 +9,7 @@
 //! for arguments without alignment asks for many and seldom runs. So the registers that a thread needs are counted from the
 //! tiles that live through a reduction, a scan, a change of layout, a product or a load (what is computed element by element
 //! in between lives a moment only), some are added for addresses and the like, and as many blocks are asked for as that
-//! leaves room for.
+//! leaves room for in each of the four parts of a multiprocessor.
 //!
 //! *Needs* `tile-assign-layouts`. A kernel that says `min_blocks` keeps it. One without reductions, scans, products and changes
 //! of layout gets none: its threads need not meet. Nor does one with `tile.wgmma`, whose sums are in flight, or with roles.
@@ -20,7 +20,7 @@ use girih_dialects::tile::{
     ops::{
         cluster_reduce::ClusterReduce,
         kernel::{Kernel, REGISTER_FILE, WarpSpecialize},
-        memory::Load,
+        memory::{Load, Store},
         mma::Mma,
         reduce::Reduce,
         scan::Scan,
@@ -39,8 +39,14 @@ use girih_ir::{
 };
 use std::collections::BTreeMap;
 
-/// Registers for addresses, predicates, and what is on its way.
+/// Registers for predicates, addresses and what is on its way, where tiles change their layout, are scanned or multiplied.
 const OVERHEAD: i64 = 24;
+/// The same where threads load, or meet in a reduction: for addresses of one row.
+const BESIDE: i64 = 14;
+/// Registers of the address of each further row that a thread has a part of.
+const ADDRESS: i64 = 2;
+/// Parts of a multiprocessor, each with warps and registers of its own.
+const PARTITIONS: i64 = 4;
 /// Registers that the widest `mma.sync` has operands in: m16n8k16 of f64.
 const INSTRUCTION: i64 = 40;
 /// Registers are given out in eights.
@@ -156,13 +162,36 @@ fn blocks<'c>(kernel: Kernel<'c, 'c>) -> Option<i64> {
         // A scan has a prefix and a total of each element.
         if op.is::<Scan>() { 2 * results } else { results }
     };
+    let rows = ops.iter().filter_map(|op| rows_of_thread(*op)).max().unwrap_or(1);
+    let beside = |op: &OperationRef<'c, 'c>| match op.is::<Load>() || op.is::<Reduce>() || op.is::<ClusterReduce>() {
+        true => BESIDE + ADDRESS * (rows - 1),
+        false => OVERHEAD,
+    };
     let points = ops.iter().enumerate().filter(|(_, op)| meets(op) || op.is::<Load>());
-    let most = points.map(|(i, op)| through(i) + own(op)).max()?;
-    let needed = (most + OVERHEAD + GRANULE - 1) / GRANULE * GRANULE;
+    let needed = points.map(|(i, op)| through(i) + own(op) + beside(op)).max()?;
+    let of_warp = 32 * ((needed + GRANULE - 1) / GRANULE * GRANULE);
+    let warps = PARTITIONS * (REGISTER_FILE / PARTITIONS / of_warp);
     let threads = kernel.threads().max(1);
-    let blocks = REGISTER_FILE / (needed * threads);
     let target = target_of(kernel.op()).unwrap_or(Target::SM_90A);
-    Some(blocks.min(i64::from(target.blocks_per_sm(threads as u32))))
+    Some((warps * 32 / threads).min(i64::from(target.blocks_per_sm(threads as u32))))
+}
+
+/// Rows in an access to global memory that a thread has a part of, each with an address of its own.
+fn rows_of_thread(op: OperationRef<'_, '_>) -> Option<i64> {
+    let (tile, memory) = match op.cast::<Load>() {
+        Some(load) => (load.result(), load.source()),
+        None => op.cast::<Store>().map(|store| (store.value(), store.destination()))?,
+    };
+    let (strides, _) = memory.r#type().strides_and_offset()?;
+    let along = strides.iter().rposition(|s| *s == 1);
+    let of_row = |at: &Vec<u32>| -> Vec<u32> {
+        let others = at.iter().enumerate().filter(|(axis, _)| Some(*axis) != along);
+        others.map(|(_, c)| *c).collect()
+    };
+    let mut rows: Vec<Vec<u32>> = Distribution::of(tile.r#type())?.registers.iter().map(of_row).collect();
+    rows.sort_unstable();
+    rows.dedup();
+    Some(rows.len() as i64)
 }
 
 /// The last op before which a value that `defined` gives is still needed: `user` itself, or the end of a loop around it that

@@ -3,9 +3,18 @@
 // RUN: girih-opt %s -tile-set-target -tile-assign-layouts -tile-choose-occupancy -tile-allocate-scratch -tile-allocate-shared -convert-tile-to-nvvm -split-input-file | FileCheck %s --check-prefix=NVVM
 // RUN: girih-opt %s -tile-set-target=target=sm_89 -tile-assign-layouts -tile-choose-occupancy -tile-allocate-scratch -tile-allocate-shared -convert-tile-to-nvvm -split-input-file | FileCheck %s --check-prefix=SM89
 
-// 32 numbers of each thread live through the sum: 64 registers, and four blocks of 256 threads.
-// CHECK: tile.kernel @row(%{{.*}}) threads(256) attributes {min_blocks = 4 : i64}
-// NVVM: nvvm.minctasm = 4 : i32
+// Rows in bf16 with weights beside them: 32 registers for a thread's part, 16 for what is loaded. In a cluster twice as many.
+// RUN: girih-opt %S/../../examples/rmsnorm.mlir -tile-assign-layouts -tile-choose-occupancy | FileCheck %s --check-prefix=FOUR
+// RUN: girih-opt %S/../../examples/layernorm.mlir -tile-assign-layouts -tile-choose-occupancy | FileCheck %s --check-prefix=FOUR
+// RUN: sed 's/threads(256)/threads(128)/; s/cluster(1, 1, 1)/cluster(8, 1, 1)/' %S/../../examples/rmsnorm.mlir | girih-opt -tile-assign-layouts -tile-choose-occupancy | FileCheck %s --check-prefix=FOUR
+// FOUR: tile.kernel {{.*}} attributes {min_blocks = 4 : i64}
+// The addresses of four rows need registers too.
+// RUN: girih-opt %S/../../examples/col_sum.mlir -tile-assign-layouts -tile-choose-occupancy | FileCheck %s --check-prefix=THREE
+// THREE: tile.kernel {{.*}} attributes {min_blocks = 3 : i64}
+
+// 32 numbers of each thread live through the sum: 48 registers, and five blocks of 256 threads.
+// CHECK: tile.kernel @row(%{{.*}}) threads(256) attributes {min_blocks = 5 : i64}
+// NVVM: nvvm.minctasm = 5 : i32
 tile.kernel @row(%X: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(256) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -40,6 +49,28 @@ tile.kernel @small(%X: memref<?xf32, #tile.global>) threads(32) launch {
   } : tensor<32xf32> -> tensor<f32>
   %n = tensor.extract %sum[] : tensor<f32>
   memref.store %n, %X[%c0] : memref<?xf32, #tile.global>
+}
+
+// -----
+
+// 40 registers: 12 warps in each of the four parts of a multiprocessor, where the whole file had room for 51.
+// CHECK: tile.kernel @parts(%{{.*}}) threads(64) attributes {min_blocks = 24 : i64}
+// NVVM: nvvm.minctasm = 24 : i32
+// SM89: nvvm.minctasm = 24 : i32
+tile.kernel @parts(%X: memref<?xf32, #tile.global>) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c4096 = arith.constant 4096 : index
+  %x = tile.load %X[%c0] : memref<?xf32, #tile.global> -> tensor<1024xf32>
+  %w = tile.load %X[%c4096] : memref<?xf32, #tile.global> -> tensor<512xf32>
+  %sum = tile.reduce %x axis 0 (%a: f32, %b: f32) {
+    %s = arith.addf %a, %b : f32
+    tile.yield %s : f32
+  } : tensor<1024xf32> -> tensor<f32>
+  tile.store %x, %X[%c0] : tensor<1024xf32>, memref<?xf32, #tile.global>
+  tile.store %w, %X[%c4096] : tensor<512xf32>, memref<?xf32, #tile.global>
 }
 
 // -----

@@ -56,6 +56,12 @@ CASES = [
     *[(name, (16384, 16384), VARIANTS[name]) for name in ("row_sum", "col_sum", "transpose", "argmax", "cumsum", "histogram", "gelu")],
     ("gather", (65536, 4096), VARIANTS["gather"]),
     ("quantize", (65536, 4096), VARIANTS["quantize"]),
+    # Rows that start anywhere: nothing is aligned.
+    *[(name, (32768, 8191), WHOLE) for name in ("softmax", "rmsnorm", "layernorm")],
+    ("softmax", (4096, 50257), SPLIT),
+    *[(name, (16383, 16381), VARIANTS[name]) for name in ("row_sum", "transpose", "cumsum")],
+    ("gather", (65536, 4095), VARIANTS["gather"]),
+    ("quantize", (65536, 4095), VARIANTS["quantize"]),
     ("gemm", (8192, 8192, 8192), VARIANTS["gemm"]),
 ]
 

@@ -26,7 +26,9 @@
 
 module attributes {tile.target = "sm_90a"} {
 
-tile.kernel @layernorm(%X: !matrix, %W: !vector, %B: !vector, %Y: !matrix, %eps: f32) threads(256) cluster(1, 1, 1) launch {
+// Three resident blocks leave each thread the registers for weights and bias that are not aligned. Four, as the compiler would have
+// it, spill there, and are 8 % faster where all is aligned.
+tile.kernel @layernorm(%X: !matrix, %W: !vector, %B: !vector, %Y: !matrix, %eps: f32) threads(256) cluster(1, 1, 1) attributes {min_blocks = 3 : i64} launch {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %rows_each = arith.constant 1 : index

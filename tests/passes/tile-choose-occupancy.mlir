@@ -5,7 +5,7 @@
 
 // Rows in bf16 with weights beside them: 32 registers for a thread's part, 16 for what is loaded. In a cluster twice as many.
 // RUN: girih-opt %S/../../examples/rmsnorm.mlir -tile-assign-layouts -tile-choose-occupancy | FileCheck %s --check-prefix=FOUR
-// RUN: girih-opt %S/../../examples/layernorm.mlir -tile-assign-layouts -tile-choose-occupancy | FileCheck %s --check-prefix=FOUR
+// RUN: sed 's/ attributes {min_blocks = 3 : i64}//' %S/../../examples/layernorm.mlir | girih-opt -tile-assign-layouts -tile-choose-occupancy | FileCheck %s --check-prefix=FOUR
 // RUN: sed 's/threads(256)/threads(128)/; s/cluster(1, 1, 1)/cluster(8, 1, 1)/' %S/../../examples/rmsnorm.mlir | girih-opt -tile-assign-layouts -tile-choose-occupancy | FileCheck %s --check-prefix=FOUR
 // FOUR: tile.kernel {{.*}} attributes {min_blocks = 4 : i64}
 // The addresses of four rows need registers too.

@@ -71,6 +71,13 @@ impl<'c> Words<'c> {
             })
             .collect()
     }
+    /// The elements of several accesses as words.
+    pub(super) fn pack_all(&self, e: &Emit<'c, '_>, elements: &[V<'c>]) -> Vec<V<'c>> {
+        elements
+            .chunks(self.elements)
+            .flat_map(|part| self.pack(e, part))
+            .collect()
+    }
     /// Words as elements.
     pub(super) fn unpack(&self, e: &Emit<'c, '_>, words: &[V<'c>]) -> Vec<V<'c>> {
         let stored = e.storage_type(self.element);

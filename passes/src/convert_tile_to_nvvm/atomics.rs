@@ -12,7 +12,7 @@ use super::{
     access::Words,
     distributed::shuffle,
     fragment::zero_of,
-    global_place::{Place, Rows, both},
+    global_place::{Accessed, Rows, both},
     global_tile::{ROWS_ELSEWHERE, writes},
     group, lower, refuse,
     slices::{Memory, Order, bytes_of, memory_size},
@@ -73,7 +73,13 @@ pub fn patterns(c: &mut Conversion<'_>) {
         };
         let e = Emit::new(rewriter, op.op().location());
         let memory = op.destination().r#type();
-        let Some(place) = Place::at(&e, memory, operands.get(1), &named("indices"), d.clone(), rows) else {
+        let accessed = Accessed {
+            memref: memory,
+            memory: operands.get(1),
+            indices: &named("indices"),
+            rows,
+        };
+        let Some(place) = accessed.place(&e, d.clone()) else {
             return refuse(op.op(), ROWS_ELSEWHERE);
         };
         let place = place.masked(named("mask"));

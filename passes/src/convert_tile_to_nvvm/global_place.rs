@@ -41,38 +41,65 @@ pub(super) struct Place<'c> {
 /// `low..high` as i32; no `low` where nothing is below.
 type Ends<'c> = (Option<V<'c>>, V<'c>);
 
+/// What an access names.
+pub(super) struct Accessed<'c, 'a> {
+    pub(super) memref: Type<'c>,
+    /// The memref's pointer, sizes and strides.
+    pub(super) memory: &'a [V<'c>],
+    /// Where the tile starts; with rows, on all axes but the first.
+    pub(super) indices: &'a [V<'c>],
+    pub(super) rows: Option<Rows<'c, 'a>>,
+}
+
+impl<'c> Accessed<'c, '_> {
+    /// Where a tile lies there; `None` where a thread does not hold the numbers of its rows.
+    pub(super) fn place(&self, e: &Emit<'c, '_>, d: Rc<Distribution>) -> Option<Place<'c>> {
+        Some(match &self.rows {
+            None => Place::at(e, self.memref, self.memory, self.indices, d, None),
+            Some(rows) => {
+                let rows = rows.of_each(e, &d)?;
+                let indices = [&[e.c64(0)], self.indices].concat();
+                Place::at(e, self.memref, self.memory, &indices, d, Some(rows))
+            }
+        })
+    }
+}
+
 /// Numbers of rows, as the registers of their own tile.
 pub(super) struct Rows<'c, 'a> {
     pub(super) distribution: Rc<Distribution>,
     pub(super) values: &'a [V<'c>],
 }
 
-impl<'c> Place<'c> {
-    pub(super) fn new(e: &Emit<'c, '_>, t: Type<'c>, memory: &[V<'c>], indices: &[V<'c>], d: Rc<Distribution>) -> Self {
-        Place::at(e, t, memory, indices, d, None).expect("only rows can be held by other threads")
+impl<'c> Rows<'c, '_> {
+    /// For each register of a tile the number of its row, i64; `None` where the thread does not hold it.
+    fn of_each(&self, e: &Emit<'c, '_>, d: &Distribution) -> Option<Vec<V<'c>>> {
+        let own = &self.distribution;
+        let same_threads =
+            own.threads.len() == d.threads.len() && own.threads.iter().zip(&d.threads).all(|(r, t)| r[0] == t[0]);
+        if !same_threads {
+            return None;
+        }
+        let wide: Vec<V> = self.values.iter().map(|v| e.to_int(*v, 64)).collect();
+        d.registers
+            .iter()
+            .map(|at| own.registers.iter().position(|r| r[0] == at[0]).map(|r| wide[r]))
+            .collect()
     }
+}
 
-    /// With `rows`, `indices` are those of all axes but the first. `None` where a thread does not hold the numbers of its
-    /// rows.
-    pub(super) fn at(
+impl<'c> Place<'c> {
+    fn at(
         e: &Emit<'c, '_>,
         t: Type<'c>,
         memory: &[V<'c>],
         indices: &[V<'c>],
         d: Rc<Distribution>,
-        rows: Option<Rows<'c, '_>>,
-    ) -> Option<Self> {
+        rows: Option<Vec<V<'c>>>,
+    ) -> Self {
         let sizes = t.shape().unwrap_or_default();
         let shape = d.shape.clone();
         let memory = Global::new(e, t, memory);
-        let mut indices = indices.to_vec();
-        let rows = match rows {
-            None => None,
-            Some(rows) => {
-                indices.insert(0, e.c64(0));
-                Some(row_of_each(e, &d, &rows)?)
-            }
-        };
         let at: Vec<V> = indices.iter().map(|i| e.to_int(*i, 64)).collect();
         let inside = (0..shape.len())
             .map(|axis| {
@@ -107,9 +134,9 @@ impl<'c> Place<'c> {
             }
             .element(e, &thread)
         });
-        Some(Place {
+        Place {
             memory,
-            swizzled: is_swizzled.then_some((t, indices)),
+            swizzled: is_swizzled.then(|| (t, indices.to_vec())),
             coordinates,
             thread_pointer,
             pointer,
@@ -119,7 +146,7 @@ impl<'c> Place<'c> {
             tests: RefCell::default(),
             rooms: RefCell::default(),
             pointers: RefCell::default(),
-        })
+        }
     }
 
     /// Only what a mask is true for, a value for each register; all with none.
@@ -288,21 +315,6 @@ impl<'c> Place<'c> {
         self.tests.borrow_mut().insert((axis, own), test);
         test
     }
-}
-
-/// For each register of a tile the number of its row, i64; `None` where the thread does not hold it.
-fn row_of_each<'c>(e: &Emit<'c, '_>, d: &Distribution, rows: &Rows<'c, '_>) -> Option<Vec<V<'c>>> {
-    let own = &rows.distribution;
-    let same_threads =
-        own.threads.len() == d.threads.len() && own.threads.iter().zip(&d.threads).all(|(r, t)| r[0] == t[0]);
-    if !same_threads {
-        return None;
-    }
-    let wide: Vec<V> = rows.values.iter().map(|v| e.to_int(*v, 64)).collect();
-    d.registers
-        .iter()
-        .map(|at| own.registers.iter().position(|r| r[0] == at[0]).map(|r| wide[r]))
-        .collect()
 }
 
 /// The conjunction of two tests, each of which may hold always.

@@ -2,12 +2,14 @@
 //!
 //! Each access moves `vector` neighbours of a thread and is predicated on lying inside the memref, and on the mask where there
 //! is one; a vector is inside or outside as a whole, and its mask one, which `tile-vectorize-accesses` has seen to. All loads
-//! of a tile are issued before any is used. Numbers of 16 bits that come one by one share registers in pairs.
+//! of a tile are issued before any is used. Numbers of 16 bits that come one by one share registers in pairs. Neighbours that
+//! are moved one by one go to and from the lanes of a warp (`neighbours`).
 use super::{
     access::{How, Second, Words, load, load_pair, store},
-    global_place::{Place, Rows, both},
+    global_place::{Accessed, Place, Rows, both},
     group, lower,
     memory::Global,
+    neighbours::{Exchange, Way},
     refuse, shared_tile,
     tma::policy,
 };
@@ -26,6 +28,7 @@ use girih_dialects::{
     },
 };
 use girih_ir::{conversion::Conversion, op::OpView, prelude::*};
+use std::rc::Rc;
 
 /// Lowers the family.
 pub fn patterns(c: &mut Conversion<'_>) {
@@ -69,11 +72,19 @@ pub fn patterns(c: &mut Conversion<'_>) {
             rewriter.replace_multiple(op.op(), &[values]);
             return Ok(());
         }
-        let place = Place::new(&e, op.source().r#type(), operands.get(0), &indices, d);
-        let place = place.masked(group(op.op(), Load::DEF, operands, "mask"));
         let vector_if = group(op.op(), Load::DEF, operands, "vector_if").first().copied();
         let vectors = Vectors::new(op.vector(), vector_if);
-        let values = load_tile(&e, &place, op.result().r#type(), vectors, outside, op.cache());
+        let mask = group(op.op(), Load::DEF, operands, "mask");
+        let accessed = Accessed {
+            memref: op.source().r#type(),
+            memory: operands.get(0),
+            indices: &indices,
+            rows: None,
+        };
+        let Some(ways) = Ways::new(&e, Way::Load, &accessed, d, mask) else {
+            return refuse(op.op(), ROWS_ELSEWHERE);
+        };
+        let values = load_tile(&e, &ways, op.result().r#type(), vectors, outside, op.cache());
         rewriter.replace_multiple(op.op(), &[values]);
         Ok(())
     });
@@ -90,13 +101,19 @@ pub fn patterns(c: &mut Conversion<'_>) {
             distribution: rows,
             values: &group(op.op(), Gather::DEF, operands, "rows"),
         };
-        let Some(place) = Place::at(&e, op.source().r#type(), operands.get(0), &columns, d, Some(rows)) else {
-            return refuse(op.op(), ROWS_ELSEWHERE);
-        };
-        let place = place.masked(group(op.op(), Gather::DEF, operands, "mask"));
         let outside = Outside::Number(op.pad());
         let vectors = Vectors::new(op.vector(), None);
-        let values = load_tile(&e, &place, op.result().r#type(), vectors, outside, op.cache());
+        let mask = group(op.op(), Gather::DEF, operands, "mask");
+        let accessed = Accessed {
+            memref: op.source().r#type(),
+            memory: operands.get(0),
+            indices: &columns,
+            rows: Some(rows),
+        };
+        let Some(ways) = Ways::new(&e, Way::Load, &accessed, d, mask) else {
+            return refuse(op.op(), ROWS_ELSEWHERE);
+        };
+        let values = load_tile(&e, &ways, op.result().r#type(), vectors, outside, op.cache());
         rewriter.replace_multiple(op.op(), &[values]);
         Ok(())
     });
@@ -113,11 +130,19 @@ pub fn patterns(c: &mut Conversion<'_>) {
             rewriter.erase(op.op());
             return Ok(());
         }
-        let place = Place::new(&e, op.destination().r#type(), operands.get(1), &indices, d);
-        let place = place.masked(group(op.op(), Store::DEF, operands, "mask"));
         let vector_if = group(op.op(), Store::DEF, operands, "vector_if").first().copied();
         let vectors = Vectors::new(op.vector(), vector_if);
-        store_tile(&e, &place, op.value().r#type(), operands.get(0), vectors, op.cache());
+        let mask = group(op.op(), Store::DEF, operands, "mask");
+        let accessed = Accessed {
+            memref: op.destination().r#type(),
+            memory: operands.get(1),
+            indices: &indices,
+            rows: None,
+        };
+        let Some(ways) = Ways::new(&e, Way::Store, &accessed, d, mask) else {
+            return refuse(op.op(), ROWS_ELSEWHERE);
+        };
+        store_tile(&e, &ways, op.value().r#type(), operands.get(0), vectors, op.cache());
         rewriter.erase(op.op());
         Ok(())
     });
@@ -134,12 +159,18 @@ pub fn patterns(c: &mut Conversion<'_>) {
             distribution: rows,
             values: &group(op.op(), Scatter::DEF, operands, "rows"),
         };
-        let Some(place) = Place::at(&e, op.destination().r#type(), operands.get(1), &columns, d, Some(rows)) else {
+        let vectors = Vectors::new(op.vector(), None);
+        let mask = group(op.op(), Scatter::DEF, operands, "mask");
+        let accessed = Accessed {
+            memref: op.destination().r#type(),
+            memory: operands.get(1),
+            indices: &columns,
+            rows: Some(rows),
+        };
+        let Some(ways) = Ways::new(&e, Way::Store, &accessed, d, mask) else {
             return refuse(op.op(), ROWS_ELSEWHERE);
         };
-        let place = place.masked(group(op.op(), Scatter::DEF, operands, "mask"));
-        let vectors = Vectors::new(op.vector(), None);
-        store_tile(&e, &place, op.value().r#type(), operands.get(0), vectors, op.cache());
+        store_tile(&e, &ways, op.value().r#type(), operands.get(0), vectors, op.cache());
         rewriter.erase(op.op());
         Ok(())
     });
@@ -166,6 +197,44 @@ impl<'c> Vectors<'c> {
     }
 }
 
+/// Where a tile lies for threads that move vectors, and for those that move neighbours one by one.
+struct Ways<'c, 'a> {
+    accessed: &'a Accessed<'c, 'a>,
+    place: Place<'c>,
+    /// Ways to exchange neighbours in a warp, the best first.
+    exchanges: Vec<Exchange>,
+}
+
+impl<'c, 'a> Ways<'c, 'a> {
+    /// `None` where a thread does not hold the numbers of its rows.
+    fn new(
+        e: &Emit<'c, '_>,
+        way: Way,
+        accessed: &'a Accessed<'c, 'a>,
+        d: Rc<Distribution>,
+        mask: Vec<V<'c>>,
+    ) -> Option<Self> {
+        let bytes = element_bits(accessed.memref).unwrap_or(8) / 8;
+        // Masks stay with the thread.
+        let exchanges = match mask.is_empty() {
+            true => Exchange::all(&d, accessed.memref, bytes, way),
+            false => vec![],
+        };
+        let place = accessed.place(e, d)?.masked(mask);
+        Some(Ways {
+            accessed,
+            place,
+            exchanges,
+        })
+    }
+
+    /// Where the tile lies after an exchange; made where it is used, so that nobody else has its addresses.
+    fn one_by_one(&self, e: &Emit<'c, '_>) -> Option<(Place<'c>, &Exchange)> {
+        let mut found = self.exchanges.iter();
+        found.find_map(|x| Some((self.accessed.place(e, x.distribution.clone())?, x)))
+    }
+}
+
 /// What elements read as that are outside of a memref, or whose mask is false.
 #[derive(Clone, Copy)]
 pub(super) enum Outside<'c, 'a> {
@@ -188,14 +257,18 @@ impl<'c> Outside<'c, '_> {
 /// What each register of a tile is in memory.
 fn load_tile<'c>(
     e: &Emit<'c, '_>,
-    place: &Place<'c>,
+    ways: &Ways<'c, '_>,
     tile: Type<'c>,
     vectors: Vectors<'c>,
     outside: Outside<'c, '_>,
     cache: Option<CachePolicy>,
 ) -> Vec<V<'c>> {
+    let place = &ways.place;
     let Some(condition) = vectors.condition else {
-        let (words, loaded) = load_words(e, place, tile, vectors.count, outside, cache);
+        let (words, loaded) = match vectors.count {
+            1 => load_one_by_one(e, ways, tile, outside, cache),
+            count => load_words(e, place, tile, count, outside, cache),
+        };
         // Unpacked only now, so that every load is under way before the first is waited for.
         return words.unpack(e, &loaded);
     };
@@ -209,18 +282,50 @@ fn load_tile<'c>(
         &vec![e.int(words.bits); count / vectors.count * words.count],
         |e| place.in_branch(|| load_words(&e, place, tile, vectors.count, outside, cache).1),
         |e| {
-            let (own, loaded) = place.in_branch(|| load_words(&e, place, tile, 1, outside, cache));
+            let (own, loaded) = place.in_branch(|| load_one_by_one(&e, ways, tile, outside, cache));
             if own.bits == words.bits && own.count * vectors.count == words.count * own.elements() {
                 return loaded;
             }
-            let elements = own.unpack(&e, &loaded);
-            elements
-                .chunks(vectors.count)
-                .flat_map(|part| words.pack(&e, part))
-                .collect()
+            words.pack_all(&e, &own.unpack(&e, &loaded))
         },
     );
     words.unpack(e, &loaded)
+}
+
+/// The registers of PTX that a tile is loaded into, element by element.
+fn load_one_by_one<'c>(
+    e: &Emit<'c, '_>,
+    ways: &Ways<'c, '_>,
+    tile: Type<'c>,
+    outside: Outside<'c, '_>,
+    cache: Option<CachePolicy>,
+) -> (Words<'c>, Vec<V<'c>>) {
+    let Some((place, exchange)) = ways.one_by_one(e) else {
+        return load_words(e, &ways.place, tile, 1, outside, cache);
+    };
+    let number = match outside {
+        Outside::Number(_) => outside,
+        Outside::Tile(_) => Outside::Number(None),
+    };
+    let (own, loaded) = load_words(e, &place, tile, 1, number, cache);
+    let words = exchange.words(tile.element_type().unwrap_or(tile), element_bits(tile).unwrap_or(8) / 8);
+    let loaded = match own.elements() == words.elements() {
+        true => loaded,
+        false => words.pack_all(e, &own.unpack(e, &loaded)),
+    };
+    let loaded = exchange.apply(e, &words, loaded);
+    let Outside::Tile(others) = outside else {
+        return (words, loaded);
+    };
+    // The other tile is the thread's own.
+    let chosen: Vec<V> = (words.unpack(e, &loaded).into_iter().zip(others).enumerate())
+        .map(|(r, (own, other))| match ways.place.predicate(e, r) {
+            Some(inside) => e.value("arith.select", &[inside, own, *other], own.r#type(), &[]),
+            None => own,
+        })
+        .collect();
+    let chosen = words.pack_all(e, &chosen);
+    (words, chosen)
 }
 
 /// The registers of PTX that a tile is loaded into, in vectors of `vector` elements.
@@ -331,7 +436,7 @@ pub(super) fn writes<'c>(e: &Emit<'c, '_>, d: &Distribution) -> Option<V<'c>> {
 
 fn store_tile<'c>(
     e: &Emit<'c, '_>,
-    place: &Place<'c>,
+    ways: &Ways<'c, '_>,
     tile: Type<'c>,
     values: &[V<'c>],
     vectors: Vectors<'c>,
@@ -339,8 +444,8 @@ fn store_tile<'c>(
 ) {
     let element = tile.element_type().unwrap_or(tile);
     let element_bytes = element_bits(tile).unwrap_or(8) / 8;
-    let writes = writes(e, &place.coordinates.distribution);
-    let store_all = |e: &Emit<'c, '_>, vector: usize| {
+    let writes = writes(e, &ways.place.coordinates.distribution);
+    let store_all = |e: &Emit<'c, '_>, place: &Place<'c>, values: &[V<'c>], vector: usize| {
         let bytes = element_bytes * vector as u64;
         let words = Words::new(element, element_bytes, vector);
         let policy = policy(e, cache, &[]);
@@ -356,13 +461,21 @@ fn store_tile<'c>(
             }
         }
     };
+    let store_by = |e: &Emit<'c, '_>, vector: usize| match (vector == 1).then(|| ways.one_by_one(e)).flatten() {
+        Some((place, exchange)) => {
+            let words = exchange.words(element, element_bytes);
+            let dealt_out = exchange.apply(e, &words, words.pack_all(e, values));
+            store_all(e, &place, &words.unpack(e, &dealt_out), 1);
+        }
+        None => store_all(e, &ways.place, values, vector),
+    };
     let Some(condition) = vectors.condition else {
-        return store_all(e, vectors.count);
+        return store_by(e, vectors.count);
     };
     // What both branches share is made in front.
-    place.predicate(e, 0);
+    ways.place.predicate(e, 0);
     let nothing = |e: Emit<'c, '_>, vector| {
-        place.in_branch(|| store_all(&e, vector));
+        ways.place.in_branch(|| store_by(&e, vector));
         vec![]
     };
     e.if_else(condition, &[], |e| nothing(e, vectors.count), |e| nothing(e, 1));

@@ -45,6 +45,7 @@ mod kernel;
 mod mbarrier;
 mod memory;
 mod mma;
+mod neighbours;
 mod reduce;
 mod refuse;
 mod repack;

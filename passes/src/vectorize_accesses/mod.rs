@@ -37,6 +37,8 @@
 //! }
 //! ```
 //!
+//! What then moves one by one goes through the lanes of a warp, which move neighbours together (`convert-tile-to-nvvm`).
+//!
 //! An access that stands under `else` of such a question about its memref is left as it is, so that the pass may run again.
 //!
 //! *Needs* `tile-assign-layouts` to have run. With `guard=false` nothing is asked, and only accesses move vectors of which all

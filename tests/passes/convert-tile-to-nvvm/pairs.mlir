@@ -8,8 +8,9 @@
 // CHECK: %[[SECOND:.*]] = arith.cmpi sgt, %[[LEFT]], %c1_i32 : i32
 // CHECK: %[[BOTH:.*]] = llvm.inline_asm has_side_effects "{ .reg .b16 low, high; mov.b32 {low, high}, $0; @$3 ld.global.L2::cache_hint.b16 low, [$2], $5; @$4 ld.global.L2::cache_hint.b16 high, [$2+2], $5; mov.b32 $0, {low, high}; }", "=r,0,l,b,b,l" %[[ZEROS]], %[[AT:.*]], %[[FIRST]], %[[SECOND]], %{{.*}}
 // CHECK: llvm.bitcast %[[BOTH]] : i32 to vector<2xbf16>
-// CHECK: llvm.inline_asm has_side_effects "@$2 st.global.b16 [$1], $0;", "h,l,b,~{memory}" %{{.*}}, %[[AT]], %[[FIRST]]
-// CHECK: llvm.inline_asm has_side_effects "@$2 st.global.b16 [$1+2], $0;", "h,l,b,~{memory}" %{{.*}}, %[[AT]], %[[SECOND]]
+// What is stored lies 32 numbers apart, under tests of their own too.
+// CHECK: llvm.inline_asm has_side_effects "@$2 st.global.b16 [$1], $0;", "h,l,b,~{memory}"
+// CHECK: llvm.inline_asm has_side_effects "@$2 st.global.b16 [$1+64], $0;", "h,l,b,~{memory}"
 #L = #tile.blocked<per_thread = [2], lanes = [32], warps = [1]>
 !m = memref<?xbf16, #tile.global>
 tile.kernel @pairs(%A: !m) threads(32) launch {

@@ -1,0 +1,181 @@
+//! Neighbours that go to memory one by one: before they are stored, or after they were loaded, threads of a warp exchange them,
+//! so that a warp moves what lies side by side.
+//!
+//! A thread that holds eight numbers of 16 bits in a row moves them at once where rows are aligned. Where they are not, each
+//! instruction of a warp would touch 32 numbers that lie 16 bytes apart. So bits of the register's number change places with
+//! bits of the lane's: those that lead to other rows, or furthest along the row.
+//!
+//! ```text
+//! columns of        register bits 0..3    lane bits 0..5        a warp's instruction touches
+//! in the tile       1, 2, 4               8, 16, 32, 64, 128    32 sectors' worth, 512 bytes from end to end
+//! in memory         32, 64, 128           8, 16, 1, 2, 4        64 bytes in a row
+//! ```
+//!
+//! One bit changes places in a butterfly: of two registers that differ in it each lane keeps one, and gets for the other what
+//! the lane across holds. Numbers of 8 and 16 bits share registers on the way.
+use super::{access::Words, distributed::shuffle_xor};
+use girih_dialects::{
+    nvvm::{AsmOperand, Cmp, Emit, V},
+    tile::distribution::Distribution,
+};
+use girih_ir::prelude::*;
+use std::{collections::BTreeSet, rc::Rc};
+
+/// Bits of a lane's number.
+const LANE_BITS: usize = 5;
+
+/// Which way a tile goes, and what that costs.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Way {
+    /// What a warp reads of a line, L1 keeps for the instructions that follow.
+    Load,
+    /// What a warp writes goes on to L2, a sector at a time.
+    Store,
+}
+
+impl Way {
+    /// Bytes that cost as much as one.
+    fn unit(self) -> u64 {
+        match self {
+            Way::Load => 128,
+            Way::Store => 32,
+        }
+    }
+}
+
+/// Bits of registers and lanes that change places.
+pub(super) struct Exchange {
+    /// What threads hold afterwards.
+    pub(super) distribution: Rc<Distribution>,
+    /// For bit 0, 1, ... of the register's number the bit of the lane's.
+    lanes: Vec<usize>,
+}
+
+impl Exchange {
+    /// The exchanges for elements of `bytes` in a memref of type `memory` by which a warp touches fewer lines or sectors, the
+    /// best first.
+    pub(super) fn all(d: &Distribution, memory: Type<'_>, bytes: u64, way: Way) -> Vec<Exchange> {
+        let axis = (memory.strides_and_offset()).and_then(|(strides, _)| strides.iter().rposition(|s| *s == 1));
+        let Some(axis) = axis else { return vec![] };
+        let is_along = |image: &[u32]| image.iter().enumerate().all(|(a, c)| (a == axis) == (*c != 0));
+        // Lanes that hold copies stay.
+        let moves = |bit: &usize| d.threads[*bit].iter().any(|c| *c != 0);
+        let (mut along, other): (Vec<_>, Vec<_>) =
+            (0..LANE_BITS).filter(moves).partition(|bit| is_along(&d.threads[*bit]));
+        along.sort_by_key(|bit| std::cmp::Reverse(d.threads[*bit][axis]));
+        let cost = |d: &Distribution| touched(d, axis, bytes, way.unit());
+        let before = cost(d);
+        let mut orders = vec![along.clone()];
+        // Registers that lead to other rows would need addresses of their own, which loads have not the room for.
+        if way == Way::Store {
+            orders.push([other, along].concat());
+        }
+        let mut found: Vec<(usize, Exchange)> = (orders.into_iter())
+            .filter_map(|lanes| Exchange::with(d, axis, lanes))
+            .map(|x| (cost(&x.distribution), x))
+            .filter(|(after, _)| *after < before)
+            .collect();
+        found.sort_by_key(|(after, _)| *after);
+        found.into_iter().map(|(_, x)| x).collect()
+    }
+
+    /// The exchange with the first of some lanes' bits.
+    fn with(d: &Distribution, axis: usize, mut lanes: Vec<usize>) -> Option<Exchange> {
+        lanes.truncate(d.run(axis).ilog2() as usize);
+        let (mut registers, mut threads) = (d.register_images(), d.threads.clone());
+        for (register, lane) in lanes.iter().enumerate() {
+            std::mem::swap(&mut registers[register], &mut threads[*lane]);
+        }
+        let distribution = Rc::new(Distribution::of_images(&registers, &threads, &d.shape)?);
+        Some(Exchange { distribution, lanes })
+    }
+
+    /// The registers that numbers share on the way.
+    pub(super) fn words<'c>(&self, element: Type<'c>, bytes: u64) -> Words<'c> {
+        let together = (4 / bytes).max(1) as usize;
+        Words::new(
+            element,
+            bytes,
+            if together <= 1 << self.lanes.len() { together } else { 1 },
+        )
+    }
+
+    /// Lets the bits change places: from the one distribution to the other, and back.
+    pub(super) fn apply<'c>(&self, e: &Emit<'c, '_>, words: &Words<'c>, mut values: Vec<V<'c>>) -> Vec<V<'c>> {
+        let thread = e.sreg("tid.x");
+        for (bit, lane) in self.lanes.iter().enumerate() {
+            let mask = 1i64 << lane;
+            let is_second = e.cmp(Cmp::Ne, e.mask(thread, mask), e.c32(0));
+            match (1usize << bit).checked_div(words.elements()).filter(|step| *step > 0) {
+                None => {
+                    let [first, second] = inside(32 / words.elements(), bit);
+                    let bytes = select(e, is_second, e.c32(second), e.c32(first));
+                    for v in &mut values {
+                        *v = permute(e, *v, shuffle_xor(e, *v, mask), bytes);
+                    }
+                }
+                Some(step) => {
+                    for i in (0..values.len()).filter(|i| i & step == 0) {
+                        let (a, b) = (values[i], values[i | step]);
+                        let got = shuffle_xor(e, select(e, is_second, a, b), mask);
+                        values[i] = select(e, is_second, got, a);
+                        values[i | step] = select(e, is_second, b, got);
+                    }
+                }
+            }
+        }
+        values
+    }
+}
+
+/// Lines or sectors, of `unit` bytes along the axis, that a warp touches for one register.
+fn touched(d: &Distribution, axis: usize, bytes: u64, unit: u64) -> usize {
+    let place = |lane: usize| {
+        let mut at = vec![0u32; d.shape.len()];
+        for (bit, image) in d.threads.iter().take(LANE_BITS).enumerate() {
+            if lane >> bit & 1 == 1 {
+                at.iter_mut().zip(image).for_each(|(c, i)| *c ^= i);
+            }
+        }
+        at[axis] = (u64::from(at[axis]) * bytes / unit) as u32;
+        at
+    };
+    (0..1 << LANE_BITS).map(place).collect::<BTreeSet<_>>().len()
+}
+
+/// Which bytes of a register and of the one across, in the four digits of `prmt`, a lane has afterwards where `bit` of the number
+/// of an element changes places: for lanes whose own bit is 0, and for the others.
+fn inside(element_bits: usize, bit: usize) -> [i64; 2] {
+    let step = (element_bits / 8) << bit;
+    [0, step].map(|own| {
+        let byte = |i: usize| match i & step == own {
+            true => i,
+            // The other of the two, from across.
+            false => 4 + (i ^ step),
+        };
+        (0..4).map(|i| (byte(i) << (4 * i)) as i64).sum()
+    })
+}
+
+fn select<'c>(e: &Emit<'c, '_>, condition: V<'c>, yes: V<'c>, no: V<'c>) -> V<'c> {
+    e.value("arith.select", &[condition, yes, no], yes.r#type(), &[])
+}
+
+/// `prmt`.
+fn permute<'c>(e: &Emit<'c, '_>, own: V<'c>, other: V<'c>, bytes: V<'c>) -> V<'c> {
+    let inputs = [own, other, bytes].map(|value| AsmOperand { constraint: "r", value });
+    e.pure_ptx("prmt.b32 $0, $1, $2, $3;", ("r", e.i32_type()), &inputs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_change_places() {
+        // Two halves, and in four bytes neighbours and pairs.
+        assert_eq!(inside(16, 0), [0x5410, 0x3276]);
+        assert_eq!(inside(8, 0), [0x6240, 0x3715]);
+        assert_eq!(inside(8, 1), [0x5410, 0x3276]);
+    }
+}

@@ -91,7 +91,7 @@ fn is_divided_alike(a: &Use<'_>, b: &Use<'_>) -> bool {
 }
 
 /// Elements along each axis of the memref.
-fn extents(u: &Use<'_>, rank: usize) -> Vec<i64> {
+pub(crate) fn extents(u: &Use<'_>, rank: usize) -> Vec<i64> {
     let shape = u.tile().and_then(|t| t.shape()).unwrap_or_default();
     let outer = rank.saturating_sub(shape.len());
     std::iter::repeat_n(1, outer).chain(shape).collect()
@@ -116,7 +116,7 @@ fn offset(mut v: V<'_>) -> (Option<V<'_>>, i64) {
 }
 
 /// Whether an index changes by multiples of `extent` alone: two passes that come by have the same tile or tiles that lie apart.
-fn goes_by(v: V<'_>, extent: i64, deep: u32) -> bool {
+pub(crate) fn goes_by(v: V<'_>, extent: i64, deep: u32) -> bool {
     if is_fixed(v) || is_multiple(v, extent, deep) {
         return true;
     }

@@ -53,7 +53,7 @@
 //!
 //! *Needs* `tile-allocate-scratch` where tiles go between warps. *Numbers* stay what they are.
 use crate::{
-    global_order::{commute, in_thread_order, is_one_place, own_or_apart},
+    global_order::{commute, extents, goes_by, in_thread_order, is_one_place, own_or_apart},
     shared_uses::{Pending, Use, Uses, Walk, Way, in_role, is_within_warps, line},
     uniform::search,
 };
@@ -335,7 +335,7 @@ fn of_one_thread<'c>(a: &Use<'c>, b: &Use<'c>) -> bool {
         return false;
     }
     // What one op stores by elements pass after pass goes to different places, or nobody looked at it in between.
-    if a.op == b.op && !a.reads && !b.reads && !a.is_whole_tile() {
+    if a.op == b.op && !a.reads && !b.reads && a.tile().is_none() {
         return true;
     }
     if let (Some(x), Some(y)) = (single_thread(a.op), single_thread(b.op))
@@ -366,7 +366,9 @@ fn of_one_thread<'c>(a: &Use<'c>, b: &Use<'c>) -> bool {
         (Some(x), Some(y)) => {
             // Rows that are given by numbers may be the same row.
             let is_number = |v: &V<'c>| !v.r#type().is_ranked_tensor_type();
-            x == y && threads == 128 && places == b.places() && places.iter().all(|v| is_number(v) && is_fixed(*v))
+            let mut along = places.iter().zip(extents(a, places.len()));
+            let own = along.all(|(v, n)| is_number(v) && goes_by(*v, n, DEEPEST));
+            x == y && threads == 128 && places == b.places() && own
         }
         _ => false,
     }

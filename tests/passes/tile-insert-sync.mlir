@@ -471,6 +471,37 @@ tile.kernel @waits() threads(128) launch {
 
 // -----
 
+// What a product stores in one pass overlaps what it stored in the one before, or lies apart.
+// CHECK-LABEL: tile.kernel @products
+// CHECK: scf.for
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: }
+// CHECK: scf.for
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: }
+!product = tensor<64x16xf32, #tile.layout<wgmma_d>>
+tile.kernel @products() threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %p = tile.alloc : memref<64x128xf32, #tile.shared>
+  %q = tile.alloc : memref<64x128xf32, #tile.shared>
+  %z = arith.constant dense<1.0> : !product
+  scf.for %i = %c0 to %c64 step %c8 {
+    tile.store %z, %p[%c0, %i] : !product, memref<64x128xf32, #tile.shared>
+  }
+  scf.for %i = %c0 to %c64 step %c16 {
+    tile.store %z, %q[%c0, %i] : !product, memref<64x128xf32, #tile.shared>
+  }
+}
+
+// -----
+
 // What a loop carries and a branch gives is either buffer.
 // CHECK-LABEL: tile.kernel @carried
 // CHECK: scf.for

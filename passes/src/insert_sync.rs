@@ -51,9 +51,12 @@
 //! and the program stays as it is. In a role that says `barrier(n)` it is one of the role, `tile.barrier id n`, between accesses
 //! of the role; between one of the role and one before or after all roles it is one of the block, outside them.
 //!
+//! A remark says where a loop waits for another thread's write by a load that nothing in the loop lets see it.
+//!
 //! *Needs* `tile-allocate-scratch` where tiles go between warps. *Numbers* stay what they are.
 use crate::{
     global_order::{commute, extents, goes_by, in_thread_order, is_one_place, own_or_apart},
+    polls,
     shared_uses::{Pending, Use, Uses, Walk, Way, in_role, is_within_warps, line},
     uniform::search,
 };
@@ -158,6 +161,7 @@ fn order<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) {
     cx.count(0, barriers);
     cx.count(1, inserted.len() as u64 - barriers);
     remark_what_is_left(kernel, &uses);
+    polls::remark(kernel);
 }
 
 /// The first pair of accesses that lack something that can be inserted.

@@ -25,6 +25,7 @@ pub mod pad_tiles;
 pub mod pipeline;
 pub mod pipeline_loops;
 pub mod plan_copies;
+mod polls;
 pub mod set_target;
 pub mod shared_lifetimes;
 pub mod shared_uses;

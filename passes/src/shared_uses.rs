@@ -375,6 +375,12 @@ impl<'c, 'v> Walk<'c, 'v> {
         state
     }
 
+    /// Whether an op waits for an mbarrier that is there for buffers alone that say `ordered`, as it does.
+    fn is_for_slots(&self, op: OperationRef<'c, 'c>) -> bool {
+        let buffers = self.uses.at(op).map(|(_, u)| self.uses.buffers[u.buffer]);
+        buffers.into_iter().any(|b| b.is_mbarrier && b.is_ordered)
+    }
+
     fn op(&mut self, op: OperationRef<'c, 'c>, state: &mut State<'c>) {
         if self.without.contains(&op) {
             return;
@@ -388,12 +394,12 @@ impl<'c, 'v> Walk<'c, 'v> {
                 p.fenced = true;
                 p.ordered.is_none()
             }),
-            Some(Order::ByHand) => {
+            Some(Order::ByHand) if !self.is_for_slots(op) => {
                 let all = &self.uses.all;
                 let plain = state.iter_mut().filter(|p| all[p.number].way != Way::Collective);
                 plain.for_each(|p| p.by_hand = true);
             }
-            None => {}
+            _ => {}
         }
         let here: Vec<usize> = self.uses.at(op).map(|(i, _)| i).collect();
         for number in &here {

@@ -16,10 +16,10 @@
 // CHECK: } body args(%[[A:.*]]: !tile.tensor_map<64x64xbf16, swizzle = 128>, %[[B:.*]]: !tile.tensor_map<32x64xbf16, swizzle = 128>)
 // CHECK: %[[RING_A:.*]] = tile.alloc ordered : memref<3x1x1x64x64xbf16, #tile.shared<swizzle = 128>>
 // CHECK: %[[RING_B:.*]] = tile.alloc ordered : memref<3x1x1x32x64xbf16, #tile.shared<swizzle = 128>>
-// CHECK: %[[FULL:.*]] = tile.alloc : memref<3x!tile.mbarrier, #tile.shared>
-// CHECK: %[[EMPTY:.*]] = tile.alloc : memref<3x!tile.mbarrier, #tile.shared>
-// CHECK: %[[FULL_2:.*]] = tile.alloc : memref<3x!tile.mbarrier, #tile.shared>
-// CHECK: %[[EMPTY_2:.*]] = tile.alloc : memref<3x!tile.mbarrier, #tile.shared>
+// CHECK: %[[FULL:.*]] = tile.alloc ordered : memref<3x!tile.mbarrier, #tile.shared>
+// CHECK: %[[EMPTY:.*]] = tile.alloc ordered : memref<3x!tile.mbarrier, #tile.shared>
+// CHECK: %[[FULL_2:.*]] = tile.alloc ordered : memref<3x!tile.mbarrier, #tile.shared>
+// CHECK: %[[EMPTY_2:.*]] = tile.alloc ordered : memref<3x!tile.mbarrier, #tile.shared>
 // CHECK-NOT: tile.alloc
 // CHECK: scf.if
 // CHECK: tile.mbarrier.init %[[FULL]][%{{.*}}], %c1_i32

@@ -10,8 +10,8 @@
 //!
 //! %ring_a = tile.alloc : memref<4x2x1x64x64xbf16, #tile.shared<swizzle = 128>>                                    // after
 //! %ring_b = tile.alloc : memref<4x1x1x256x64xbf16, #tile.shared<swizzle = 128>>
-//! %full = tile.alloc : memref<4x!tile.mbarrier, #tile.shared>           // the slot's bytes have come
-//! %empty = tile.alloc : memref<4x!tile.mbarrier, #tile.shared>          // every warp has read them
+//! %full = tile.alloc ordered : memref<4x!tile.mbarrier, #tile.shared>           // the slot's bytes have come
+//! %empty = tile.alloc ordered : memref<4x!tile.mbarrier, #tile.shared>          // every warp has read them
 //! ... one thread initialises the mbarriers, tile.fence mbarrier_init, tile.barrier
 //! %sum = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<128x256xf32>) {
 //!   tile.produce(%j) ahead(4) {
@@ -418,16 +418,13 @@ impl<'c> Shared<'c> {
         self.rings[n].memory = Some(memory.result0());
         memory.result0()
     }
-    /// Memory of the block, for the kernel's life.
-    fn alloc(&self, loc: Location<'c>, t: &str) -> V<'c> {
+    /// A ring of mbarriers, for slots that say `ordered` as it does; `arrivals` end a phase.
+    fn mbarriers(&mut self, loc: Location<'c>, slots: i64, arrivals: i64) -> V<'c> {
         let at = Before(self.first);
         let e = Emit::new(&at, loc);
-        let t = Type::parse(e.context(), t).expect("a type of the dialect");
-        e.insert(Alloc::build(loc, t, None, false)).result0()
-    }
-    /// A ring of mbarriers; `arrivals` end a phase.
-    fn mbarriers(&mut self, loc: Location<'c>, slots: i64, arrivals: i64) -> V<'c> {
-        let ring = self.alloc(loc, &format!("memref<{slots}x!tile.mbarrier, #tile.shared>"));
+        let t = format!("memref<{slots}x!tile.mbarrier, #tile.shared>");
+        let t = Type::parse(e.context(), &t).expect("a type of the dialect");
+        let ring = e.insert(Alloc::build(loc, t, None, true)).result0();
         self.barriers.push((ring, slots, arrivals));
         ring
     }

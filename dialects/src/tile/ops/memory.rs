@@ -32,7 +32,7 @@ op! {
     /// With a swizzle, the innermost dimension is exactly as many bytes as the swizzle spans. `offset`, the bytes from the
     /// start of the block's shared memory, is given by `tile-allocate-shared`, or by hand. Where the program orders all uses of
     /// the buffer itself, as by mbarriers around the slots of a ring, `ordered` says so, and `tile-insert-sync` leaves them
-    /// alone.
+    /// alone. To wait for mbarriers that say `ordered` is an agreement about such buffers, and orders no others.
     ///
     /// ```mlir
     /// %tile = tile.alloc : memref<128x64xbf16, #tile.shared<swizzle = 128>>

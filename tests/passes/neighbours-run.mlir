@@ -4,11 +4,15 @@
 // RUN: girih run %s --kernel i16 --device sim --check-memory --arg X=iota:i16[5,301] --arg Y=poison:i16[5,301] --check Y=iota:i16[5,301] | FileCheck %s
 // RUN: girih run %s --kernel i32 --device sim --check-memory --arg X=iota:i32[5,301] --arg Y=poison:i32[5,301] --check Y=iota:i32[5,301] | FileCheck %s
 // RUN: girih run %s --kernel i64 --device sim --check-memory --arg X=iota:i64[5,301] --arg Y=poison:i64[5,301] --check Y=iota:i64[5,301] | FileCheck %s
+// RUN: girih run %s --kernel twice --device sim --check-memory --arg X=iota:i32[61] --arg Y=poison:i32[61] --check Y=iota:i32[61] | FileCheck %s
+// RUN: girih run %s --kernel together --device sim --check-memory --arg X=iota:i32[61] --arg Y=poison:i32[61] --check Y=iota:i32[61] | FileCheck %s
 // RUN: girih run %s --kernel other --device sim --check-memory --arg X=zeros:i16[1,301] --arg Y=poison:i16[1,512] | FileCheck %s
 // RUN: girih run %s --kernel gathered --device sim --check-memory --arg X=iota:i16[9,301] --arg I=iota:i32[8] --arg Y=poison:i16[8,301] --check Y=iota:i16[8,301] | FileCheck %s
 // RUN: girih run %s --kernel columns --device sim --check-memory --arg X=iota:i16[301,9] --arg I=iota:i32[8] --arg Y=poison:i16[301,9] | FileCheck %s
 // CHECK: ran on
 // CHECK: right: Y: all {{.*}} elements are exact
+#twice = #tile.linear<register = [[1], [2]], lane = [[4], [8], [16], [32], [32]], warp = []>
+#together = #tile.linear<register = [[1], [2]], lane = [[4], [8], [16], [32], [48]], warp = []>
 !turned = memref<?x?xi16, strided<[1, ?]>, #tile.global>
 
 module attributes {tile.target = "sm_90a"} {
@@ -47,6 +51,24 @@ tile.kernel @i64(%X: memref<?x?xi64, strided<[?, 1]>, #tile.global>, %Y: memref<
   %c0 = arith.constant 0 : index
   %x = tile.load %X[%c0, %c0] : memref<?x?xi64, strided<[?, 1]>, #tile.global> -> tensor<8x512xi64>
   tile.store %x, %Y[%c0, %c0] : tensor<8x512xi64>, memref<?x?xi64, strided<[?, 1]>, #tile.global>
+}
+
+// Lanes that hold the same: two bits that lead to one place, and one that leads where two others lead together.
+tile.kernel @twice(%X: memref<?xi32, #tile.global>, %Y: memref<?xi32, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %X[%c0] : memref<?xi32, #tile.global> -> tensor<64xi32, #twice>
+  tile.store %x, %Y[%c0] : tensor<64xi32, #twice>, memref<?xi32, #tile.global>
+}
+tile.kernel @together(%X: memref<?xi32, #tile.global>, %Y: memref<?xi32, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %X[%c0] : memref<?xi32, #tile.global> -> tensor<64xi32, #together>
+  tile.store %x, %Y[%c0] : tensor<64xi32, #together>, memref<?xi32, #tile.global>
 }
 
 tile.kernel @other(%X: memref<?x?xi16, strided<[?, 1]>, #tile.global>, %Y: memref<?x?xi16, strided<[?, 1]>, #tile.global>) threads(64) launch {

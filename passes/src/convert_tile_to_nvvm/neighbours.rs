@@ -25,7 +25,7 @@ use std::{collections::BTreeSet, rc::Rc};
 const LANE_BITS: usize = 5;
 
 /// Which way a tile goes, and what that costs.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Way {
     /// What a warp reads of a line, L1 keeps for the instructions that follow.
     Load,
@@ -56,7 +56,11 @@ impl Exchange {
     /// best first.
     pub(super) fn all(d: &Distribution, memory: Type<'_>, bytes: u64, way: Way) -> Vec<Exchange> {
         let axis = (memory.strides_and_offset()).and_then(|(strides, _)| strides.iter().rposition(|s| *s == 1));
-        let Some(axis) = axis else { return vec![] };
+        axis.map_or(vec![], |axis| Exchange::along(d, axis, bytes, way))
+    }
+
+    /// The same for memory whose elements lie side by side along an axis.
+    fn along(d: &Distribution, axis: usize, bytes: u64, way: Way) -> Vec<Exchange> {
         let is_along = |image: &[u32]| image.iter().enumerate().all(|(a, c)| (a == axis) == (*c != 0));
         // Lanes that hold copies stay.
         let moves = |bit: &usize| d.threads[*bit].iter().any(|c| *c != 0);
@@ -87,7 +91,9 @@ impl Exchange {
             std::mem::swap(&mut registers[register], &mut threads[*lane]);
         }
         let distribution = Rc::new(Distribution::of_images(&registers, &threads, &d.shape)?);
-        Some(Exchange { distribution, lanes })
+        // A lane's bit whose image others give together is no bit to change places with.
+        let is_alike = distribution.registers.len() == d.registers.len() && distribution.copy_bits() == d.copy_bits();
+        is_alike.then_some(Exchange { distribution, lanes })
     }
 
     /// The registers that numbers share on the way.
@@ -177,5 +183,60 @@ mod tests {
         assert_eq!(inside(16, 0), [0x5410, 0x3276]);
         assert_eq!(inside(8, 0), [0x6240, 0x3715]);
         assert_eq!(inside(8, 1), [0x5410, 0x3276]);
+    }
+
+    /// Coordinates of what a thread of the first warp holds in a register.
+    fn held(d: &Distribution, register: usize, lane: usize) -> Vec<u32> {
+        let mut at = d.registers[register].clone();
+        for bit in (0..LANE_BITS).filter(|bit| lane >> bit & 1 == 1) {
+            at.iter_mut().zip(&d.threads[bit]).for_each(|(c, i)| *c ^= i);
+        }
+        at
+    }
+
+    fn images(list: &[[u32; 2]]) -> Vec<Vec<u32>> {
+        list.iter().map(|i| i.to_vec()).collect()
+    }
+
+    #[test]
+    fn bits_change_places_and_nothing_else_moves() {
+        let run = [[0, 1], [0, 2], [0, 4]];
+        let row = [[0, 8], [0, 16], [0, 32], [0, 64], [0, 128]];
+        let rows = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]];
+        let turned = [[1, 0], [0, 64], [0, 16], [2, 0], [0, 8]];
+        let cases = [
+            (run.to_vec(), row, [1, 256]),
+            (run.to_vec(), rows, [4, 64]),
+            (vec![run[0], run[1], run[2], [1, 0]], row, [2, 256]),
+            (vec![run[0], run[1], run[2], [0, 32]], turned, [4, 128]),
+            // Copies, and bits that others give together.
+            (run[..2].to_vec(), [[0, 4], [0, 8], [0, 0], [1, 0], [0, 0]], [2, 16]),
+            (run[..2].to_vec(), [[0, 4], [0, 8], [0, 16], [0, 32], [0, 48]], [1, 64]),
+            (run[..2].to_vec(), [[0, 4], [0, 8], [0, 16], [0, 32], [0, 32]], [1, 64]),
+        ];
+        for (registers, lanes, shape) in cases {
+            let d = Distribution::of_images(&images(&registers), &images(&lanes), &shape).expect("a layout");
+            for (way, bytes) in [(Way::Load, 8), (Way::Load, 2), (Way::Store, 4), (Way::Store, 1)] {
+                for x in Exchange::along(&d, 1, bytes, way) {
+                    assert!(touched(&x.distribution, 1, bytes, way.unit()) < touched(&d, 1, bytes, way.unit()));
+                    for (register, lane) in (0..d.registers.len()).flat_map(|r| (0..32).map(move |l| (r, l))) {
+                        let (mut r, mut l) = (register, lane);
+                        for (bit, other) in x.lanes.iter().enumerate() {
+                            let (of_register, of_lane) = (register >> bit & 1, lane >> other & 1);
+                            r = r & !(1 << bit) | of_lane << bit;
+                            l = l & !(1 << other) | of_register << other;
+                        }
+                        assert_eq!(
+                            held(&x.distribution, register, lane),
+                            held(&d, r, l),
+                            "{lanes:?} {way:?} {bytes}"
+                        );
+                    }
+                }
+            }
+        }
+        let whole_row = Distribution::of_images(&images(&run), &images(&rows), &[4, 64]).expect("a layout");
+        assert_eq!(Exchange::along(&whole_row, 1, 2, Way::Store)[0].lanes, [3, 4, 2]);
+        assert!(Exchange::along(&whole_row, 1, 2, Way::Load).is_empty());
     }
 }

@@ -1,12 +1,13 @@
 //! Which accesses of whole tiles need no barrier between them, since each thread's own order suffices.
 //!
 //! ```text
-//! load C[i, j], store C[i, j]       the same elements by the same threads, if no thread holds copies
+//! load C[i, j], store C[i, j]       the same elements by the same threads, if no thread holds copies, and none goes through lanes
 //! ... in a loop over i by 64        and tiles of 64 rows: other passes, other elements
 //! store C[i, 0], load C[i, 64]      tiles of 64 columns lie apart, if no loop changes i
 //! store C[i, j], load C[i, j + 64]  they lie apart in whatever pass, if j is a multiple of 128
 //! ```
 use crate::{
+    convert_tile_to_nvvm::goes_through_lanes,
     insert_sync::{DEEPEST, is_argument, is_computed, is_fixed},
     known::known_multiple,
     shared_uses::{Use, in_role},
@@ -87,7 +88,10 @@ fn is_divided_alike(a: &Use<'_>, b: &Use<'_>) -> bool {
     // Of threads that hold copies all load, but always the same one stores.
     let only_stored = !a.reads && !b.reads;
     // Roles divide tiles among threads of their own.
-    x == y && in_role(a.op) == in_role(b.op) && Distribution::of(x).is_some_and(|d| only_stored || d.copy_bits() == 0)
+    let own = x == y && in_role(a.op) == in_role(b.op);
+    let divided = || Distribution::of(x).is_some_and(|d| only_stored || d.copy_bits() == 0);
+    // Otherwise other threads reach them, and not the same for a load as for a store.
+    own && divided() && !goes_through_lanes(a.op) && !goes_through_lanes(b.op)
 }
 
 /// Elements along each axis of the memref.

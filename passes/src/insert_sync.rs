@@ -25,9 +25,10 @@
 //! %y = tile.load %T[%c3] : memref<?xi32, #tile.global> -> tensor<4096xi32, #L>
 //! ```
 //!
-//! None is needed where each thread meets its own elements alone, as in `load C[i, j]`, add, `store C[i, j]`, or where the two
-//! lie apart by constants (`global_order`). Arguments are taken not to overlap, and other blocks are not waited for. Accesses
-//! that are all of single elements stay as they are.
+//! None is needed where each thread meets its own elements alone, as in `load C[i, j]`, add, `store C[i, j]` by vectors, or where
+//! the two lie apart by constants (`global_order`). Neighbours that are moved one by one may be moved by other threads.
+//! Arguments are taken not to overlap, and other blocks are not waited for. Accesses that are all of single elements stay as
+//! they are.
 //!
 //! Nor is one needed between atomic operations of one kind that come in any order: `relaxed` ones without a result, of a kind
 //! other than `exch` and `cas`, in shared memory as in global.

@@ -9,8 +9,10 @@
 // RUN: girih run %s --kernel other --device sim --check-memory --arg X=zeros:i16[1,301] --arg Y=poison:i16[1,512] | FileCheck %s
 // RUN: girih run %s --kernel gathered --device sim --check-memory --arg X=iota:i16[9,301] --arg I=iota:i32[8] --arg Y=poison:i16[8,301] --check Y=iota:i16[8,301] | FileCheck %s
 // RUN: girih run %s --kernel columns --device sim --check-memory --arg X=iota:i16[301,9] --arg I=iota:i32[8] --arg Y=poison:i16[301,9] | FileCheck %s
+// RUN: girih run %s --kernel in_place --device sim --check-memory --arg X=iota:i16[5,61] --arg Y=poison:i16[5,61] | FileCheck %s
 // CHECK: ran on
 // CHECK: right: Y: all {{.*}} elements are exact
+// CHECK: no findings
 #twice = #tile.linear<register = [[1], [2]], lane = [[4], [8], [16], [32], [32]], warp = []>
 #together = #tile.linear<register = [[1], [2]], lane = [[4], [8], [16], [32], [48]], warp = []>
 !turned = memref<?x?xi16, strided<[1, ?]>, #tile.global>
@@ -128,6 +130,36 @@ func.func @columns_ref(%X: memref<?x?xi16>, %I: memref<?xi32>, %Y: memref<?x?xi1
     scf.for %j = %c0 to %n step %c1 {
       %x = memref.load %X[%i, %j] : memref<?x?xi16>
       memref.store %x, %Y[%i, %j] : memref<?x?xi16>
+    }
+  }
+  return
+}
+
+// A store goes through other lanes than a load, and a mask through none: what they move is ordered.
+tile.kernel @in_place(%X: memref<?x?xi16, strided<[?, 1]>, #tile.global>, %Y: memref<?x?xi16, strided<[?, 1]>, #tile.global>) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %X[%c0, %c0] : memref<?x?xi16, strided<[?, 1]>, #tile.global> -> tensor<8x64xi16>
+  tile.store %x, %Y[%c0, %c0] : tensor<8x64xi16>, memref<?x?xi16, strided<[?, 1]>, #tile.global>
+  %y = tile.load %Y[%c0, %c0] : memref<?x?xi16, strided<[?, 1]>, #tile.global> -> tensor<8x64xi16>
+  %twice = arith.addi %y, %y : tensor<8x64xi16>
+  tile.store %twice, %Y[%c0, %c0] : tensor<8x64xi16>, memref<?x?xi16, strided<[?, 1]>, #tile.global>
+  tile.atomic_rmw add %x, %Y[%c0, %c0] : tensor<8x64xi16>, memref<?x?xi16, strided<[?, 1]>, #tile.global>
+}
+
+func.func @in_place_ref(%X: memref<?x?xi16>, %Y: memref<?x?xi16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = memref.dim %X, %c0 : memref<?x?xi16>
+  %n = memref.dim %X, %c1 : memref<?x?xi16>
+  %three = arith.constant 3 : i16
+  scf.for %i = %c0 to %m step %c1 {
+    scf.for %j = %c0 to %n step %c1 {
+      %x = memref.load %X[%i, %j] : memref<?x?xi16>
+      %y = arith.muli %x, %three : i16
+      memref.store %y, %Y[%i, %j] : memref<?x?xi16>
     }
   }
   return

@@ -39,13 +39,49 @@ tile.kernel @own(%X: !V, %T: !V, %n: i32) threads(64) launch {
   %c256 = arith.constant 256 : index
   %end = arith.index_cast %n : i32 to index
   scf.for %i = %c0 to %end step %c256 {
-    %x = tile.load %T[%i] : !V -> !T
+    %x = tile.load %T[%i] {vector = 4 : i64} : !V -> !T
     %y = arith.addi %x, %x : !T
-    tile.store %y, %T[%i] : !T, !V
+    tile.store %y, %T[%i] {vector = 4 : i64} : !T, !V
   }
   %next = arith.addi %end, %c256 : index
   %a = tile.load %X[%end] : !V -> !T
   tile.store %a, %X[%next] : !T, !V
+}
+
+// Neighbours that are moved one by one go through the lanes of a warp: other threads move them, and others than those that move
+// vectors or go by a mask.
+// CHECK-LABEL: tile.kernel @lanes
+// CHECK: tile.load
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.load %{{.*}} vector_if
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.store %{{.*}} mask
+tile.kernel @lanes(%T: !V) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %m = arith.constant dense<true> : tensor<256xi1, #L>
+  %aligned = tile.is_aligned %T axis 0 by 4 : !V
+  %x = tile.load %T[%c0] {vector = 4 : i64} : !V -> !T
+  tile.store %x, %T[%c0] : !T, !V
+  %y = tile.load %T[%c0] vector_if %aligned {vector = 4 : i64} : !V -> !T
+  tile.store %y, %T[%c0] mask %m : tensor<256xi1, #L> : !T, !V
+}
+
+// One element of each thread stays with it.
+// CHECK-LABEL: tile.kernel @single
+// CHECK-NOT: tile.barrier
+#S = #tile.blocked<per_thread = [1], lanes = [32], warps = [2]>
+tile.kernel @single(%T: !V) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %T[%c0] : !V -> tensor<256xi32, #S>
+  tile.store %x, %T[%c0] : tensor<256xi32, #S>, !V
 }
 
 // A mask only leaves elements out.

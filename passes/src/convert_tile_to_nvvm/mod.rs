@@ -70,6 +70,7 @@ use girih_ir::{
     prelude::*,
     rewrite::Matched,
 };
+pub use neighbours::goes_through_lanes;
 pub use reduce::reduces;
 pub use scan::{scans, warp_blocks};
 pub use slices::slice_bytes;

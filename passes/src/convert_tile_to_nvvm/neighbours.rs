@@ -16,7 +16,12 @@
 use super::{access::Words, distributed::shuffle_xor};
 use girih_dialects::{
     nvvm::{AsmOperand, Cmp, Emit, V},
-    tile::distribution::Distribution,
+    tile::{
+        distribution::Distribution,
+        ops::memory::{Load, Store},
+        spaces::is_global,
+        verify::element_bits,
+    },
 };
 use girih_ir::prelude::*;
 use std::{collections::BTreeSet, rc::Rc};
@@ -132,6 +137,29 @@ impl Exchange {
         }
         values
     }
+}
+
+/// Whether a load or store at indices may go through the lanes of a warp, so that other threads reach what a thread holds.
+pub fn goes_through_lanes(op: OperationRef<'_, '_>) -> bool {
+    let (tile, memory, mask, vector, condition, way) = if let Some(l) = op.cast::<Load>() {
+        (l.result(), l.source(), l.mask(), l.vector(), l.vector_if(), Way::Load)
+    } else if let Some(s) = op.cast::<Store>() {
+        (
+            s.value(),
+            s.destination(),
+            s.mask(),
+            s.vector(),
+            s.vector_if(),
+            Way::Store,
+        )
+    } else {
+        return false;
+    };
+    let (tile, memory) = (tile.r#type(), memory.r#type());
+    let is_one_by_one = condition.is_some() || vector.is_none_or(|n| n < 2);
+    let bytes = element_bits(memory).unwrap_or(8) / 8;
+    let moves = |d: Rc<Distribution>| !Exchange::all(&d, memory, bytes, way).is_empty();
+    is_one_by_one && mask.is_none() && is_global(memory) && Distribution::of(tile).is_some_and(moves)
 }
 
 /// Lines or sectors, of `unit` bytes along the axis, that a warp touches for one register.

@@ -22,3 +22,17 @@ func.func private @memory(%g: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %i
   tile.store %v, %g[%i, %i] : tensor<64x128xf32, #tile.layout<wgmma_d>>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
   return
 }
+
+// What elements outside are, under what condition vectors go, and for how long lines stay, all at once.
+#L = #tile.blocked<per_thread = [1, 4], lanes = [1, 32], warps = [4, 1]>
+// CHECK-LABEL: @accesses
+// CHECK-SAME: %[[G:.*]]: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %[[I:.*]]: index, %[[YES:.*]]: i1, %[[M:.*]]: tensor<4x128xi1, #{{.*}}>, %[[O:.*]]: tensor<4x128xf32, #{{.*}}>)
+func.func private @accesses(%g: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %i: index, %yes: i1, %m: tensor<4x128xi1, #L>, %o: tensor<4x128xf32, #L>) {
+  // CHECK: %[[X:.*]] = tile.load %[[G]][%[[I]], %[[I]]] mask %[[M]] : tensor<4x128xi1, #{{.*}}> pass_thru %[[O]] : tensor<4x128xf32, #{{.*}}> vector_if %[[YES]] cache evict_last {vector = 4 : i64} : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> tensor<4x128xf32, #{{.*}}>
+  %x = tile.load %g[%i, %i] mask %m : tensor<4x128xi1, #L> pass_thru %o : tensor<4x128xf32, #L> vector_if %yes cache evict_last {vector = 4 : i64} : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> tensor<4x128xf32, #L>
+  // CHECK: tile.load %[[G]][%[[I]], %[[I]]] vector_if %[[YES]] {vector = 2 : i64} : memref
+  %y = tile.load %g[%i, %i] vector_if %yes {vector = 2 : i64} : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> tensor<4x128xf32, #L>
+  // CHECK: tile.store %[[X]], %[[G]][%[[I]], %[[I]]] mask %[[M]] : tensor<4x128xi1, #{{.*}}> vector_if %[[YES]] cache evict_first {vector = 4 : i64} : tensor<4x128xf32, #{{.*}}>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
+  tile.store %x, %g[%i, %i] mask %m : tensor<4x128xi1, #L> vector_if %yes cache evict_first {vector = 4 : i64} : tensor<4x128xf32, #L>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
+  return
+}

@@ -7,8 +7,8 @@
 //!
 //! ```text
 //! columns of        register bits 0..3    lane bits 0..5        a warp's instruction touches
-//! in the tile       1, 2, 4               8, 16, 32, 64, 128    32 sectors' worth, 512 bytes from end to end
-//! in memory         32, 64, 128           8, 16, 1, 2, 4        64 bytes in a row
+//! in the tile       1, 2, 4               8, 16, 32, 64, 128    16 sectors, 512 bytes from end to end
+//! in memory         128, 64, 32           8, 16, 4, 2, 1        2 sectors, 64 bytes in a row
 //! ```
 //!
 //! One bit changes places in a butterfly: of two registers that differ in it each lane keeps one, and gets for the other what

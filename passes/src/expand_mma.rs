@@ -305,14 +305,10 @@ fn uses<'c>(v: V<'c>) -> Vec<(OperationRef<'c, 'c>, usize)> {
 /// Whether a warpgroup does an op on its part of a tile as the block does it on the whole.
 fn has_rule(op: OperationRef<'_, '_>) -> bool {
     let is_carrier = |op: OperationRef<'_, '_>| matches!(op.full_name(), "scf.for" | "scf.if");
-    let pads = |load: Load<'_, '_>| load.pad().is_some() || load.pass_thru().is_some();
     match op.full_name() {
         "scf.yield" => op.parent().is_some_and(is_carrier),
         "arith.constant" => is_splat(op),
-        // Masks are of whole tiles, and what is outside of parts reads as zero.
-        _ if masked(op).is_some() || op.cast::<Load>().is_some_and(pads) => false,
-        // Between whole tiles a barrier goes where one is needed.
-        _ if meets_another(op) => false,
+        _ if moves_whole(op) => false,
         _ => {
             is_carrier(op)
                 || op.has_trait(Trait::Elementwise)
@@ -325,9 +321,16 @@ fn has_rule(op: OperationRef<'_, '_>) -> bool {
     }
 }
 
+/// Whether an op moves a tile between registers and memory as the whole block does, not each warpgroup its part: masks are of
+/// whole tiles, what is outside of parts reads as zero, and between whole tiles a barrier goes where one is needed.
+pub(crate) fn moves_whole(op: OperationRef<'_, '_>) -> bool {
+    let pads = |load: Load<'_, '_>| load.pad().is_some() || load.pass_thru().is_some();
+    masked(op).is_some() || op.cast::<Load>().is_some_and(pads) || meets_another(op)
+}
+
 /// Whether an op moves a tile between registers and memory that the kernel reads or writes elsewhere as well, so that other
 /// threads' elements may be met.
-pub(crate) fn meets_another<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+fn meets_another<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     let place = |op: OperationRef<'c, 'a>| match (op.cast::<Load>(), op.cast::<Store>()) {
         (Some(load), _) => Some((load.source(), load.indices(), EffectKind::Write)),
         (_, Some(store)) => Some((store.destination(), store.indices(), EffectKind::Read)),

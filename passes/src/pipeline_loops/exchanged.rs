@@ -1,5 +1,5 @@
 //! What slots must leave free: shared memory in which threads exchange tiles later on the way down.
-use crate::expand_mma::{are_columns, meets_another};
+use crate::expand_mma::{are_columns, moves_whole};
 use girih_dialects::tile::{
     ops::{
         kernel::Kernel,
@@ -63,8 +63,8 @@ pub(crate) fn exchanged_bytes<'c>(
             let moved = [mma.a(), mma.b()].map(whole).into_iter();
             let moved = moved.filter(|v| v.defining_op().is_none_or(|by| !by.is::<LoadStaged>()));
             tiles = moved.map(|v| of(&v)).fold(tiles, u64::max);
-        } else if (op.is::<Load>() || op.is::<Store>()) && meets_another(op) {
-            // Moved as a whole, so that a barrier orders it.
+        } else if (op.is::<Load>() || op.is::<Store>()) && moves_whole(op) {
+            // Warps have other parts of it than of products.
             let moved = op.operand_values().into_iter().chain(op.result_values());
             tiles = moved.map(|v| of(&v)).fold(tiles, u64::max);
         } else if let Some(store) = op.cast::<Store>().filter(|_| stores) {

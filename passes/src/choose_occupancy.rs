@@ -28,6 +28,7 @@ use girih_dialects::tile::{
         value::{ConvertLayout, Iota, Splat},
         wgmma::Wgmma,
     },
+    spaces::is_global,
     target_of,
 };
 use girih_ir::{
@@ -159,6 +160,10 @@ fn blocks<'c>(kernel: Kernel<'c, 'c>) -> Option<i64> {
         if let Some(mma) = op.cast::<Mma>() {
             return (results + registers(mma.a()) + registers(mma.b())).max(INSTRUCTION);
         }
+        // What stands outside is there too while vectors are loaded.
+        if let Some(load) = op.cast::<Load>() {
+            return results + load.pass_thru().map_or(0, registers);
+        }
         // A scan has a prefix and a total of each element.
         if op.is::<Scan>() { 2 * results } else { results }
     };
@@ -182,7 +187,10 @@ fn rows_of_thread(op: OperationRef<'_, '_>) -> Option<i64> {
         Some(load) => (load.result(), load.source()),
         None => op.cast::<Store>().map(|store| (store.value(), store.destination()))?,
     };
-    let (strides, _) = memory.r#type().strides_and_offset()?;
+    let (strides, _) = memory
+        .r#type()
+        .strides_and_offset()
+        .filter(|_| is_global(memory.r#type()))?;
     let along = strides.iter().rposition(|s| *s == 1);
     let of_row = |at: &Vec<u32>| -> Vec<u32> {
         let others = at.iter().enumerate().filter(|(axis, _)| Some(*axis) != along);

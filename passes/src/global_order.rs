@@ -17,7 +17,7 @@ use girih_dialects::tile::{
     distribution::Distribution,
     ops::{
         atomic::{AtomicRmw, Semantics},
-        memory::{Alloc, Slab},
+        memory::{Alloc, Slab, Store},
     },
 };
 use girih_ir::prelude::*;
@@ -90,8 +90,9 @@ fn is_divided_alike(a: &Use<'_>, b: &Use<'_>) -> bool {
     // Roles divide tiles among threads of their own.
     let own = x == y && in_role(a.op) == in_role(b.op);
     let divided = || Distribution::of(x).is_some_and(|d| only_stored || d.copy_bits() == 0);
-    // Otherwise other threads reach them, and not the same for a load as for a store.
-    own && divided() && !goes_through_lanes(a.op) && !goes_through_lanes(b.op)
+    // Otherwise other threads reach them, and not the same for a load as for a store. One op goes one way in all its passes.
+    let goes_one_way = || a.op == b.op && a.op.cast::<Store>().and_then(|s| s.vector_if()).is_none_or(is_fixed);
+    own && divided() && (goes_one_way() || !goes_through_lanes(a.op) && !goes_through_lanes(b.op))
 }
 
 /// Elements along each axis of the memref.

@@ -75,6 +75,30 @@ tile.kernel @parts(%X: memref<?xf32, #tile.global>) threads(64) launch {
 
 // -----
 
+// A tile that another stands in for past its edges takes twice the registers: 64 for each. Rows in shared memory take no addresses.
+// CHECK: tile.kernel @pass_thru(%{{.*}}) threads(64) attributes {min_blocks = 6 : i64}
+// NVVM: nvvm.minctasm = 6 : i32
+// SM89: nvvm.minctasm = 6 : i32
+tile.kernel @pass_thru(%X: memref<?xf32, #tile.global>, %Y: memref<?xf32, #tile.global>) threads(64) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %s = tile.alloc : memref<64x32xf32, #tile.shared>
+  %z = arith.constant dense<0.0> : tensor<64x32xf32>
+  tile.store %z, %s[%c0, %c0] : tensor<64x32xf32>, memref<64x32xf32, #tile.shared>
+  %o = tile.load %Y[%c0] : memref<?xf32, #tile.global> -> tensor<4096xf32>
+  %x = tile.load %X[%c0] pass_thru %o : tensor<4096xf32> : memref<?xf32, #tile.global> -> tensor<4096xf32>
+  %sum = tile.reduce %x axis 0 (%a: f32, %b: f32) {
+    %t = arith.addf %a, %b : f32
+    tile.yield %t : f32
+  } : tensor<4096xf32> -> tensor<f32>
+  %n = tensor.extract %sum[] : tensor<f32>
+  memref.store %n, %X[%c0] : memref<?xf32, #tile.global>
+}
+
+// -----
+
 // Threads that do not meet, and kernels that say it themselves, are left alone.
 // CHECK: tile.kernel @apart(%{{.*}}) threads(256) launch
 // CHECK: tile.kernel @said(%{{.*}}) threads(256) attributes {min_blocks = 1 : i64}

@@ -272,3 +272,22 @@ tile.kernel @swapped_while(%A: !V, %B: !V, %n: i32) threads(64) launch {
     scf.yield %b, %a, %j : !V, !V, i32
   }
 }
+
+// What one store writes in the passes of a loop goes through the same lanes in each, to places that lie apart.
+// CHECK-LABEL: tile.kernel @passes
+// CHECK-NOT: tile.barrier
+// CHECK: tile.store
+// CHECK-NOT: tile.barrier
+#E = #tile.blocked<per_thread = [8], lanes = [32], warps = [4]>
+tile.kernel @passes(%T: memref<?xbf16, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1024 = arith.constant 1024 : index
+  %n = memref.dim %T, %c0 : memref<?xbf16, #tile.global>
+  %x = arith.constant dense<1.0> : tensor<1024xbf16, #E>
+  scf.for %i = %c0 to %n step %c1024 {
+    tile.store %x, %T[%i] : tensor<1024xbf16, #E>, memref<?xbf16, #tile.global>
+  }
+}

@@ -367,3 +367,36 @@ tile.kernel @vector_if(%A: memref<?xf32, #tile.global>) threads(128) launch {
   // expected-error@below {{has vector_if, but moves no vectors; say vector, or leave vector_if out}}
   tile.store %a, %A[%i] vector_if %yes : tensor<512xf32>, memref<?xf32, #tile.global>
 }
+
+// -----
+
+tile.kernel @vector_too_long(%A: memref<?xf32, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %i = arith.constant 0 : index
+  // expected-error@below {{vector = 8, but a thread holds 4 of}}
+  %a = tile.load %A[%i] {vector = 8 : i64} : memref<?xf32, #tile.global> -> tensor<512xf32, #tile.blocked<per_thread = [4], lanes = [32], warps = [4]>>
+}
+
+// -----
+
+tile.kernel @vector_too_long(%A: memref<?xf32, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %i = arith.constant 0 : index
+  // expected-error@below {{and moves 16 bytes at once at most; say vector = 4 or less}}
+  %a = tile.load %A[%i] {vector = 8 : i64} : memref<?xf32, #tile.global> -> tensor<1024xf32, #tile.blocked<per_thread = [8], lanes = [32], warps = [4]>>
+}
+
+// -----
+
+tile.kernel @vector_too_long(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %i = arith.constant 0 : index
+  // expected-error@below {{but a thread holds 1 of}}
+  %a = tile.load %A[%i, %i] {vector = 4 : i64} : memref<?x?xf32, strided<[?, 1]>, #tile.global> -> tensor<512x4xf32, #tile.blocked<per_thread = [4, 1], lanes = [32, 1], warps = [4, 1]>>
+}

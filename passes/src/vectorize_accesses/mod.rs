@@ -55,7 +55,7 @@ use girih_dialects::tile::{
     distribution::Distribution,
     ops::{
         kernel::Kernel,
-        memory::{Load, Store},
+        memory::{Load, Store, VECTOR_BYTES},
         rows::{Gather, Scatter, masked},
         value::IsAligned,
     },
@@ -72,9 +72,6 @@ use girih_ir::{
 
 /// The region of a kernel that is its body.
 const BODY: usize = 1;
-
-/// Bytes that one access of a thread moves at most.
-const VECTOR_BYTES: u64 = 16;
 
 /// The pass.
 pub struct VectorizeAccesses;

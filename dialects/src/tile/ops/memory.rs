@@ -1,7 +1,7 @@
 //! Shared allocations and parts of them, and register tiles to and from memory. Single elements are upstream's
 //! `memref.load` and `memref.store`, on any space.
 use super::super::{
-    distribution::is_distributed,
+    distribution::Distribution,
     layouts::{ANY_TILE, layout_of},
     spaces::{SHARED_MEMREF, Shared, is_global, shared_of},
     types::MBarrierType,
@@ -20,6 +20,9 @@ use girih_ir::{
     prelude::*,
     rewrite::PatternSet,
 };
+
+/// Bytes that one access of a thread moves at most.
+pub const VECTOR_BYTES: u64 = 16;
 
 /// A memref whose elements threads can load and store.
 pub const MEMORY: Constraint = Constraint::new("a memref in #tile.global or #tile.shared", |t| {
@@ -315,7 +318,7 @@ fn access<'c>(
     } else {
         value_sizes(op, &mut errors, tile);
     }
-    vector_fits(op, &mut errors, tile, vector);
+    vector_fits(op, &mut errors, memory, tile, vector);
     if vector.is_some() && shared_of(memory).is_some() {
         errors.op(
             &op,
@@ -360,7 +363,7 @@ impl<'c> AccessTile<'c> {
     pub fn verify(&self, op: OperationRef<'c, 'c>, places: usize) -> Res {
         let mut errors = Errors::default();
         value_sizes(op, &mut errors, self.tile);
-        vector_fits(op, &mut errors, self.tile, self.vector);
+        vector_fits(op, &mut errors, self.memory, self.tile, self.vector);
         types_fit(op, &mut errors, self.memory, self.tile);
         pad_fits(op, &mut errors, self.tile, self.pad);
         mask_fits(op, &mut errors, self.tile, self.mask);
@@ -384,11 +387,30 @@ impl<'c> AccessTile<'c> {
     }
 }
 
-fn vector_fits<'c>(op: OperationRef<'c, 'c>, errors: &mut Errors, tile: Type<'c>, vector: Option<i64>) {
-    if let Some(v) = vector
-        && (!is_distributed(tile) || v <= 0 || !(v as u64).is_power_of_two())
-    {
+/// Vectors are what a thread holds side by side along the axis whose stride is 1, and an instruction moves.
+fn vector_fits<'c>(
+    op: OperationRef<'c, 'c>,
+    errors: &mut Errors,
+    memory: Type<'c>,
+    tile: Type<'c>,
+    vector: Option<i64>,
+) {
+    let Some(v) = vector else { return };
+    let distribution = Distribution::of(tile).filter(|_| v > 0 && (v as u64).is_power_of_two());
+    let Some(d) = distribution else {
         let m = format!("vector = {v} on {tile}; it is a power of two, on tiles that tile-assign-layouts has laid out");
+        errors.op(&op, m);
+        return;
+    };
+    let strides = memory.strides_and_offset().map_or(vec![], |(strides, _)| strides);
+    let axis = strides.iter().rposition(|s| *s == 1);
+    let run = axis.filter(|a| *a < d.shape.len()).map_or(1, |a| d.run(a)) as u64;
+    let fits = run.min(VECTOR_BYTES * 8 / element_bits(tile).unwrap_or(8).max(1));
+    if v as u64 > fits {
+        let m = format!(
+            "vector = {v}, but a thread holds {run} of {tile} side by side in {memory}, and moves {VECTOR_BYTES} bytes at \
+             once at most; say vector = {fits} or less"
+        );
         errors.op(&op, m);
     }
 }

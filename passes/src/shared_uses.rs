@@ -392,7 +392,7 @@ impl<'c, 'v> Walk<'c, 'v> {
             Some(Order::Block) => self.meet(op, state),
             Some(Order::AsyncProxy) => state.retain_mut(|p| {
                 p.fenced = true;
-                p.ordered.is_none()
+                p.ordered.is_none() || self.role.is_some()
             }),
             Some(Order::ByHand) if !self.is_for_slots(op) => {
                 let all = &self.uses.all;
@@ -466,13 +466,17 @@ impl<'c, 'v> Walk<'c, 'v> {
                 continue;
             }
             self.role = Some((roles.op(), number));
-            let after = self.region(region, before.clone());
+            let mut after = self.region(region, before.clone());
+            // Its barriers were not met by others.
+            let own = |p: &Pending<'c>| in_role(self.uses.all[p.number].op) == self.role;
+            after.iter_mut().filter(|p| own(p)).for_each(|p| p.ordered = None);
             self.role = None;
             join(state, after);
         }
     }
 
-    /// All threads meet, or all of a role, which orders what these did in it.
+    /// All threads meet, or all of a role, which orders what these did in it: for them alone, so that it stays pending for what
+    /// comes after all roles.
     fn meet(&self, op: OperationRef<'c, 'c>, state: &mut State<'c>) {
         state.retain_mut(|p| {
             let u = &self.uses.all[p.number];
@@ -481,7 +485,7 @@ impl<'c, 'v> Walk<'c, 'v> {
             }
             p.ordered = p.ordered.or(Some(op));
             let may_be_unseen = u.writes && u.way == Way::Plain && self.uses.buffers[u.buffer].is_async;
-            may_be_unseen && !p.fenced
+            self.role.is_some() || may_be_unseen && !p.fenced
         });
     }
 }

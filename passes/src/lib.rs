@@ -26,6 +26,7 @@ pub mod pipeline;
 pub mod pipeline_loops;
 pub mod plan_copies;
 mod polls;
+mod role_tiles;
 pub mod set_target;
 pub mod shared_lifetimes;
 pub mod shared_uses;

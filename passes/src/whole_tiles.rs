@@ -7,6 +7,7 @@ use crate::{
     uniform::search,
 };
 use girih_dialects::tile::{
+    distribution::Distribution,
     layouts::layout_of,
     marks::{VARIES, has_mark},
     ops::{
@@ -132,17 +133,28 @@ fn too_large(threads: i64, v: V<'_>) -> Option<String> {
         return None;
     }
     let elements = shape.iter().try_fold(1i64, |n, size| n.checked_mul(*size));
-    let registers = elements
-        .and_then(|n| n.checked_mul(bits))
-        .map(|n| ((n.saturating_add(31) / 32).saturating_add(threads - 1)) / threads);
+    let registers = match Distribution::of(t) {
+        // Threads that hold copies hold more.
+        Some(d) => (d.registers.len() as i64)
+            .checked_mul(bits)
+            .map(|n| n.saturating_add(31) / 32),
+        None => elements
+            .and_then(|n| n.checked_mul(bits))
+            .map(|n| ((n.saturating_add(31) / 32).saturating_add(threads - 1)) / threads),
+    };
     if registers.is_some_and(|n| n <= MOST_REGISTERS) {
         return None;
     }
     let found = registers.map_or("more than 2^63".to_owned(), |n| n.to_string());
     let fitting = MOST_REGISTERS * threads * 32 / bits.max(1);
+    let copies = Distribution::of(t).is_some_and(|d| d.copy_bits() != 0);
+    let remedy = match copies {
+        true => "give it a layout in which fewer threads hold copies".to_owned(),
+        false => format!("go through tiles of at most {fitting} elements in a loop, or let more threads hold it"),
+    };
     Some(format!(
         "gives {t}, which is {found} registers in each of {threads} threads, but one tile may take {MOST_REGISTERS}, and a thread \
-         has 255; go through tiles of at most {fitting} elements in a loop, or let more threads hold it"
+         has 255; {remedy}"
     ))
 }
 

@@ -239,3 +239,15 @@ tile.kernel @combiner(%X: !V, %Y: !V) threads(64) launch {
   } : tensor<256xi32> -> tensor<256xi32>
   tile.store %s, %Y[%c0] : tensor<256xi32>, !V
 }
+
+// -----
+
+// Threads that hold copies hold more than their share.
+tile.kernel @copies(%X: memref<?xf32, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{which is 2048 registers in each of 128 threads, but one tile may take 1024, and a thread has 255; give it a layout in which fewer threads hold copies}}
+  %x = tile.load %X[%c0] : memref<?xf32, #tile.global> -> tensor<2048xf32, #tile.sliced<axis = 1, of = #tile.blocked<per_thread = [1, 1], lanes = [1, 32], warps = [1, 4]>>>
+}

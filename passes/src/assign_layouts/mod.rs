@@ -111,6 +111,7 @@ impl Pass for AssignLayouts {
         }
         let mut errors = Errors::default();
         for kernel in module.nested::<Kernel>() {
+            crate::role_tiles::make_anew(kernel);
             crate::whole_tiles::check(kernel)?;
             crate::constant_tiles::write_out(kernel)?;
             errors.merge(assign(kernel, cx));

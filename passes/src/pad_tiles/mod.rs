@@ -40,7 +40,7 @@
 mod numbers;
 mod places;
 
-use crate::{assign_layouts::Graph, constant_tiles, whole_tiles};
+use crate::{assign_layouts::Graph, constant_tiles, role_tiles, whole_tiles};
 use girih_dialects::{
     nvvm::Emit,
     tile::{
@@ -130,6 +130,7 @@ fn pad<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         return Ok(());
     }
     // What no layout is found for, nothing is known of: its verifier might not take the larger tiles.
+    role_tiles::make_anew(kernel);
     whole_tiles::check(kernel)?;
     Graph::of(&body)?;
     constant_tiles::write_out(kernel)?;

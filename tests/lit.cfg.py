@@ -45,7 +45,7 @@ config.substitutions.append(("%examples", os.path.join(root, "examples")))
 
 # `lit-22 -D device=cuda examples tests/passes` moves the simulator's runs to a GPU, but for those that ask for its checks.
 if device := lit_config.params.get("device"):
-    checks = "check-memory|report|instruction-limit|trace"
+    checks = "check-memory|report|instruction-limit"
     config.substitutions.append((f"(?<!--check-memory )--device sim(?!.* --({checks}))", f"--device {device}"))
 
 config.available_features.add("sim")

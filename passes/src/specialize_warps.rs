@@ -431,11 +431,10 @@ fn write_into_loop<'c>(produce: Produce<'c, 'c>) -> Res {
     };
     let mut result = Ok(());
     e.if_then(is_first, |e| {
-        let select = |c: V<'c>, a: V<'c>, b: V<'c>| e.value("arith.select", &[c, a, b], a.r#type(), &[]);
         let last = e.add(counter, e.mul(step, e.index(produce.ahead() - 1)));
-        let start = select(e.cmp(Cmp::Eq, counter, from), counter, last);
+        let start = e.select(e.cmp(Cmp::Eq, counter, from), counter, last);
         let end = e.add(last, step);
-        let end = select(e.cmp(Cmp::Slt, end, to), end, to);
+        let end = e.select(e.cmp(Cmp::Slt, end, to), end, to);
         e.for_loop(start, end, step, |e, pass| {
             let thread = match produce.threads() {
                 Some(_) => e.insert(ThreadId::build(loc, e.index_type(), true)).result0(),

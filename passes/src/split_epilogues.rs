@@ -42,7 +42,7 @@ use girih_dialects::{
         marks::releases,
         ops::{
             kernel::Kernel,
-            memory::{Load, Store},
+            memory::{Load, Store, VECTOR_BYTES},
             mma::Mma,
             slice::ExtractSlice,
             value::{ConvertLayout, IsAligned, Splat},
@@ -65,8 +65,6 @@ type V<'c> = Value<'c, 'c>;
 
 /// Bytes of a line, as far as a piece goes.
 const LINE_BYTES: i64 = 128;
-/// Bytes that a thread moves at once.
-const VECTOR_BYTES: i64 = 16;
 /// Rows of a warp.
 const WARP_ROWS: i64 = 16;
 /// Columns of a piece where nothing asks for others.
@@ -369,7 +367,7 @@ impl<'c> Access<'c> {
     }
     /// Elements that a thread moves at once.
     fn vector(&self) -> i64 {
-        VECTOR_BYTES / self.bytes
+        VECTOR_BYTES as i64 / self.bytes
     }
     /// Whether whole lines serve pieces of so many columns, as far as is known before the kernel runs.
     fn fits_lines(&self, width: i64) -> bool {

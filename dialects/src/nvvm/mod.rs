@@ -351,6 +351,10 @@ impl<'c, 'b> Emit<'c, 'b> {
             &[("predicate", self.i64_attr(predicate as i64))],
         )
     }
+    /// `yes` where a condition (`i1`, or a tile of them) is true, and `no`, of the same type, elsewhere.
+    pub fn select(&self, condition: V<'c>, yes: V<'c>, no: V<'c>) -> V<'c> {
+        self.value("arith.select", &[condition, yes, no], yes.r#type(), &[])
+    }
     /// `index` to an integer, or one integer width to another; signed.
     pub fn to_int(&self, v: V<'c>, bits: u32) -> V<'c> {
         let (from, to) = (v.r#type(), self.int(bits));

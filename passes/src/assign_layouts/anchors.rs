@@ -3,11 +3,12 @@ use girih_core::{
     layout::{Blocked as CoreBlocked, Dim, LinearLayout, shared_bank_count},
     tensor_map::Swizzle,
 };
-use girih_dialects::tile::distribution::{Blocked, Distribution};
+use girih_dialects::tile::{
+    distribution::{Blocked, Distribution},
+    ops::memory::VECTOR_BYTES,
+};
 use girih_ir::{ext::DYNAMIC, prelude::*};
 
-/// Bytes that one access of a thread moves at most.
-pub const VECTOR_BYTES: u64 = 16;
 /// Bytes that global memory is read and written in.
 const SECTOR_BYTES: u64 = 32;
 /// Bytes of a row that a warp moves at once where it has other rows to turn to: whole lines, and what is left of the lanes

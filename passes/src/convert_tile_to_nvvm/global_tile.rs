@@ -320,7 +320,7 @@ fn load_one_by_one<'c>(
     // The other tile is the thread's own.
     let chosen: Vec<V> = (words.unpack(e, &loaded).into_iter().zip(others).enumerate())
         .map(|(r, (own, other))| match ways.place.predicate(e, r) {
-            Some(inside) => e.value("arith.select", &[inside, own, *other], own.r#type(), &[]),
+            Some(inside) => e.select(inside, own, *other),
             None => own,
         })
         .collect();
@@ -413,9 +413,7 @@ fn replace_outside<'c>(
                 Some(test) => {
                     let others = words.pack(&e, others);
                     let chosen = own.iter().zip(others);
-                    chosen
-                        .map(|(own, other)| e.value("arith.select", &[*test, *own, other], own.r#type(), &[]))
-                        .collect()
+                    chosen.map(|(own, other)| e.select(*test, *own, other)).collect()
                 }
             })
             .collect()

@@ -120,7 +120,7 @@ impl Exchange {
             match (1usize << bit).checked_div(words.elements()).filter(|step| *step > 0) {
                 None => {
                     let [first, second] = inside(32 / words.elements(), bit);
-                    let bytes = select(e, is_second, e.c32(second), e.c32(first));
+                    let bytes = e.select(is_second, e.c32(second), e.c32(first));
                     for v in &mut values {
                         *v = permute(e, *v, shuffle_xor(e, *v, mask), bytes);
                     }
@@ -128,9 +128,9 @@ impl Exchange {
                 Some(step) => {
                     for i in (0..values.len()).filter(|i| i & step == 0) {
                         let (a, b) = (values[i], values[i | step]);
-                        let got = shuffle_xor(e, select(e, is_second, a, b), mask);
-                        values[i] = select(e, is_second, got, a);
-                        values[i | step] = select(e, is_second, b, got);
+                        let got = shuffle_xor(e, e.select(is_second, a, b), mask);
+                        values[i] = e.select(is_second, got, a);
+                        values[i | step] = e.select(is_second, b, got);
                     }
                 }
             }
@@ -189,10 +189,6 @@ fn inside(element_bits: usize, bit: usize) -> [i64; 2] {
         };
         (0..4).map(|i| (byte(i) << (4 * i)) as i64).sum()
     })
-}
-
-fn select<'c>(e: &Emit<'c, '_>, condition: V<'c>, yes: V<'c>, no: V<'c>) -> V<'c> {
-    e.value("arith.select", &[condition, yes, no], yes.r#type(), &[])
 }
 
 /// `prmt`.

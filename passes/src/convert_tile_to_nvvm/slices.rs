@@ -22,14 +22,14 @@ use girih_dialects::{
     tile::{
         distribution::Distribution,
         layouts::{element_offset, elements_per_thread, layout_of},
-        ops::slice::{Concat, ExtractSlice, InsertSlice, Slice, Start},
+        ops::{
+            memory::VECTOR_BYTES,
+            slice::{Concat, ExtractSlice, InsertSlice, Slice, Start},
+        },
         verify::element_bits,
     },
 };
 use girih_ir::{conversion::Conversion, op::OpView, prelude::*};
-
-/// Bytes that one access of a thread moves at most.
-const VECTOR_BYTES: u64 = 16;
 
 /// Bytes of scratch that an op on parts needs; 0 for other ops, and where no data goes between threads.
 pub fn slice_bytes(op: OperationRef<'_, '_>) -> u64 {
@@ -413,7 +413,7 @@ impl<'c> Memory<'c, '_, '_> {
                     place = e.add(place, e.mul(c, e.c32(i64::from(order.strides[axis]))));
                 }
                 let read = self.one(place);
-                taken.map_or(read, |t| select(e, t, read, zero))
+                taken.map_or(read, |t| e.select(t, read, zero))
             })
             .collect()
     }
@@ -471,7 +471,7 @@ impl<'c> Memory<'c, '_, '_> {
                 continue;
             }
             let read = self.one(place);
-            *own = taken.map_or(read, |t| select(e, t, read, *own));
+            *own = taken.map_or(read, |t| e.select(t, read, *own));
         }
     }
 }
@@ -483,8 +483,4 @@ fn folded<'c>(e: &Emit<'c, '_>, c: V<'c>, size: i64) -> V<'c> {
 
 fn both<'c>(e: &Emit<'c, '_>, all: &mut Option<V<'c>>, test: V<'c>) {
     *all = Some(all.map_or(test, |a| e.and(a, test)));
-}
-
-fn select<'c>(e: &Emit<'c, '_>, condition: V<'c>, a: V<'c>, b: V<'c>) -> V<'c> {
-    e.value("arith.select", &[condition, a, b], a.r#type(), &[])
 }

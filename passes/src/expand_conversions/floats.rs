@@ -121,10 +121,6 @@ fn compare<'c>(e: &Emit<'c, '_>, is: Is, a: V<'c>, b: V<'c>) -> V<'c> {
     e.value("arith.cmpf", &[a, b], e.int(1), &[("predicate", predicate)])
 }
 
-fn select<'c>(e: &Emit<'c, '_>, c: V<'c>, a: V<'c>, b: V<'c>) -> V<'c> {
-    e.value("arith.select", &[c, a, b], a.r#type(), &[])
-}
-
 fn size<'c>(e: &Emit<'c, '_>, v: V<'c>) -> V<'c> {
     e.value("math.absf", &[v], v.r#type(), &[])
 }
@@ -219,7 +215,7 @@ fn tf32<'c>(e: &Emit<'c, '_>, v: V<'c>, how: How) -> V<'c> {
         let rounded = e.mask(e.add(bits, even), -0x2000);
         let quiet = e.mask(e.or(bits, e.c32(0x40_0000)), -0x2000);
         let is_number = compare(e, Is::Equal, v, v);
-        e.bitcast(select(e, is_number, rounded, quiet), f32_type)
+        e.bitcast(e.select(is_number, rounded, quiet), f32_type)
     };
     let value = |bits: V<'c>| e.bitcast(bits, f32_type);
     value(step(e, v, e.bitcast(near, i32_type), 0x2000, how.rounding, value))
@@ -240,20 +236,20 @@ fn step<'c>(
     let is_positive = || compare(e, Is::Greater, x, number(e, x.r#type(), 0.0));
     match rounding {
         Rounding::NearestEven => code,
-        Rounding::Zero => select(e, compare(e, Is::Greater, size(e, near), size(e, x)), nearer, code),
+        Rounding::Zero => e.select(compare(e, Is::Greater, size(e, near), size(e, x)), nearer, code),
         Rounding::Up => {
-            let other = select(e, is_positive(), further, nearer);
-            select(e, compare(e, Is::Less, near, x), other, code)
+            let other = e.select(is_positive(), further, nearer);
+            e.select(compare(e, Is::Less, near, x), other, code)
         }
         Rounding::Down => {
-            let other = select(e, is_positive(), nearer, further);
-            select(e, compare(e, Is::Greater, near, x), other, code)
+            let other = e.select(is_positive(), nearer, further);
+            e.select(compare(e, Is::Greater, near, x), other, code)
         }
         Rounding::NearestAway => {
             let minus = |a: V<'c>, b: V<'c>| e.value("arith.subf", &[a, b], a.r#type(), &[]);
             let (x, near, far) = (size(e, x), size(e, near), size(e, value(further)));
             // Both differences are exact.
-            select(e, compare(e, Is::Equal, minus(far, x), minus(x, near)), further, code)
+            e.select(compare(e, Is::Equal, minus(far, x), minus(x, near)), further, code)
         }
     }
 }
@@ -303,7 +299,7 @@ fn bytes<'c>(e: &Emit<'c, '_>, pair: &[V<'c>], to: Type<'c>, format: FloatFormat
                 let beyond = compare(e, Is::GreaterOrEqual, size(e, *v), number(e, f32_type, limit));
                 let sign = e.mask(*code, i64::from(i8::MIN));
                 let special = format.encode(f64::INFINITY, Rounding::NearestEven, Overflow::Special);
-                select(e, beyond, e.or(sign, e.constant(special as i64, byte)), stepped)
+                e.select(beyond, e.or(sign, e.constant(special as i64, byte)), stepped)
             })
             .collect()
     };

@@ -69,7 +69,7 @@ use girih_ir::{
     prelude::*,
     rewrite::{AtEnd, Before},
 };
-use numbers::{constant, neutral, padded_constant, select, splat_of, zero_of};
+use numbers::{constant, neutral, padded_constant, splat_of, zero_of};
 use places::{doubled, inserted, is_padded, keeps_places, lies_inside, moving, own, padded, tile_type};
 use std::collections::BTreeMap;
 
@@ -209,7 +209,7 @@ impl<'c> Padding<'c, '_> {
                 let condition = op.operand_values()[0];
                 if let Some(own) = self.sizes(condition).and_then(|s| own(&e, s, 0..s.len())) {
                     let holds = constant(&e, condition.r#type(), "true");
-                    set_operand(op, 0, select(&e, own, condition, holds));
+                    set_operand(op, 0, e.select(own, condition, holds));
                 }
             }
             "arith.divsi" | "arith.divui" | "arith.remsi" | "arith.remui" | "arith.ceildivsi" | "arith.ceildivui"
@@ -222,7 +222,7 @@ impl<'c> Padding<'c, '_> {
                     .and_then(|s| own(&e, s, 0..s.len()))
                 {
                     let one = constant(&e, by.r#type(), "1");
-                    set_operand(op, 1, select(&e, own, by, one));
+                    set_operand(op, 1, e.select(own, by, one));
                 }
             }
             _ => {}
@@ -238,7 +238,7 @@ impl<'c> Padding<'c, '_> {
         if let Some((_, given)) = masked(op) {
             // Whatever the given one is in the padding, also where it is no value at all.
             let no = constant(e, given.r#type(), "false");
-            mask = select(e, mask, given, no);
+            mask = e.select(mask, given, no);
         }
         let (loc, mask) = (e.loc(), Some(mask));
         let new = if let Some(l) = op.cast::<Load>() {
@@ -322,7 +322,7 @@ impl<'c> Padding<'c, '_> {
         };
         if let Some(neutral) = neutral(op) {
             let neutral = constant(e, sources[0].r#type(), &neutral);
-            set_operand(op.op(), 0, select(e, own, sources[0], neutral));
+            set_operand(op.op(), 0, e.select(own, sources[0], neutral));
             return;
         }
         let Some(old) = op.combiner().entry() else { return };
@@ -357,7 +357,7 @@ impl<'c> Padding<'c, '_> {
         let c = Emit::new(&at, e.loc());
         let both = c.and(first[n], second[n]);
         let mut yields: Vec<V> = (0..n)
-            .map(|i| select(&c, both, combined[i], select(&c, first[n], first[i], second[i])))
+            .map(|i| c.select(both, combined[i], c.select(first[n], first[i], second[i])))
             .collect();
         yields.push(c.or(first[n], second[n]));
         c.insert(Yield::build(c.loc(), &yields));
@@ -381,7 +381,7 @@ impl<'c> Padding<'c, '_> {
             }
             if let Some(own) = own(e, sizes, [side.k_axis()]) {
                 let zero = constant(e, operand.r#type(), zero_of(operand.r#type()));
-                set_operand(mma.op(), side as usize, select(e, own, operand, zero));
+                set_operand(mma.op(), side as usize, e.select(own, operand, zero));
             }
         }
     }
@@ -409,7 +409,7 @@ impl<'c> Padding<'c, '_> {
             && let Some(own) = self.sizes(source).and_then(|s| own(e, s, 0..s.len()))
         {
             let zero = constant(e, source.r#type(), zero_of(source.r#type()));
-            source = select(e, own, source, zero);
+            source = e.select(own, source, zero);
         }
         let steps = op.strides();
         let source = doubled(e, source, part, steps.as_deref());
@@ -439,7 +439,7 @@ impl<'c> Padding<'c, '_> {
         let sizes = self.any_sizes(part);
         let steps = steps.unwrap_or_else(|| vec![1; sizes.len()]);
         let own = inserted(e, t, &sizes, &op.at(), &op.offsets(), &steps);
-        let both = own.map_or(made, |own| select(e, own, made, whole));
+        let both = own.map_or(made, |own| e.select(own, made, whole));
         self.replace_with(op.op(), &[both]);
     }
 
@@ -466,7 +466,7 @@ impl<'c> Padding<'c, '_> {
                     let start = constant(e, places, &end.to_string());
                     let is_before = [("predicate", e.i64_attr(2))];
                     let is_before = e.value("arith.cmpi", &[place, start], truths, &is_before);
-                    select(e, is_before, before, part)
+                    e.select(is_before, before, part)
                 }
             });
             end += sizes[axis];

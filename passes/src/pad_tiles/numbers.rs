@@ -45,10 +45,6 @@ pub fn constant<'c>(e: &Emit<'c, '_>, tile: Type<'c>, number: &str) -> V<'c> {
     e.value("arith.constant", &[], tile, &[("value", value)])
 }
 
-pub fn select<'c>(e: &Emit<'c, '_>, condition: V<'c>, yes: V<'c>, no: V<'c>) -> V<'c> {
-    e.value("arith.select", &[condition, yes, no], yes.r#type(), &[])
-}
-
 pub fn zero_of(t: Type<'_>) -> &'static str {
     match t.element_type().is_some_and(|e| e.is_float_type()) {
         true => "0.0",

@@ -23,8 +23,8 @@
 //! | laid-out tensor | one scalar for each element that a thread holds |
 //! | `!tile.in_flight` | one register for each 32 bits that a thread holds |
 //!
-//! Neighbours of a tile that go to or from global memory one by one are exchanged in the warp first, so that it moves what lies side
-//! by side (`neighbours`).
+//! Neighbours of a tile that go to or from global memory one by one are exchanged in the warp first, so that it moves what
+//! lies side by side (`neighbours`).
 //!
 //! *Needs* `tile-allocate-shared` to have run. *Refuses* memrefs of other spaces, shared memrefs with dynamic sizes, buffers
 //! past the kernel's shared memory, functions that are no instructions (`math.log`), and ops on laid-out tensors that are not

@@ -25,8 +25,12 @@ pub const STAGES: [Stage; 3] = [
     Stage {
         name: "nvvm",
         description: "per-thread code in upstream dialects",
+        // Not by patterns that compare each result of a branch with all others: LLVM does the same, and there are thousands.
         pipeline: "convert-tile-to-nvvm,tile-expand-math,tile-expand-conversions,\
-                   canonicalize{region-simplify=disabled max-iterations=1},cse",
+                   canonicalize{region-simplify=disabled max-iterations=1 disable-patterns={\
+                   (anonymous namespace)::RemoveDuplicateSuccessorInputUses,\
+                   (anonymous namespace)::MakeRegionBranchOpSuccessorInputsDead,\
+                   (anonymous namespace)::RemoveDeadRegionBranchOpSuccessorInputs}},cse",
     },
     Stage {
         name: "llvm",

@@ -46,8 +46,9 @@ impl Atomic<'_> {
             _ => "arith.xori",
         };
         if float && matches!(self.kind, "add" | "mul") {
-            let small = |v: f64| v.fract() == 0.0 && v.abs() <= 256.0;
-            if !small(value(dtype, new)) || value(dtype, old).fract() != 0.0 || exact_integers(dtype) < 1e6 {
+            let whole = |v: f64, most: f64| v.fract() == 0.0 && v.abs() <= most;
+            let most = exact_integers(dtype);
+            if !whole(value(dtype, new), 256.0) || !whole(value(dtype, old), most / 256.0) || most < 1e6 {
                 return invalid("a sum of floats that may be rounded");
             }
         }

@@ -1,8 +1,9 @@
 //! What a program does, by the meaning of its ops alone: tiles are row-major lists of numbers, blocks run one after the
 //! other, and no thread is in sight.
 //!
-//! A program whose result would depend on an order that nothing prescribes, or on something undefined, is [`Invalid`]:
-//! two stores to one place, sums of floats that are rounded, a conversion of what does not fit.
+//! A program whose result would depend on an order that nothing prescribes, or on something undefined, is [`Invalid`]: a
+//! store to what another block reads, two elements of a tile stored to one place, sums of floats that are rounded, a
+//! conversion of what does not fit. What one block does to memory it does in the order of its ops.
 use super::{
     atomics::{Atomic, in_shared},
     number::{self, signed, wrapped},
@@ -11,7 +12,7 @@ use super::{
 };
 use girih_core::{dtype::DType, number::to_bits};
 use girih_runtime::array::{Array, Layout};
-use std::rc::Rc;
+use std::{collections::HashSet, rc::Rc};
 
 /// Why a program has no one result.
 #[derive(Debug)]
@@ -75,7 +76,7 @@ pub fn arrays(program: &Program) -> Vec<Array> {
 pub fn interpret(program: &Program) -> Result<Vec<Array>> {
     let mut machine = Machine::new(program.blocks);
     machine.run(program, &program.ops)?;
-    Ok(machine.memory)
+    Ok(machine.memory.iter().map(|m| m.array.clone()).collect())
 }
 
 pub(super) type Elements = Rc<Vec<u64>>;
@@ -88,12 +89,56 @@ struct Block {
     counters: Vec<i64>,
 }
 
+/// Which blocks have been at a place, each a bit.
+#[derive(Clone, Copy, Default)]
+struct Visits {
+    /// By loads, by stores, and by atomic operations that show which came first.
+    ordered: u8,
+    /// Of these, other than by loads.
+    changed: u8,
+    /// By atomic operations of one kind, in any order.
+    combined: u8,
+    /// That kind; none once there are two.
+    kind: Option<&'static str>,
+}
+
+impl Visits {
+    /// Whether a block may read the place.
+    fn read(&mut self, block: u8) -> bool {
+        self.ordered |= block;
+        (self.changed | self.combined) & !block == 0
+    }
+    /// Whether a block may change it, all that it did there before being done.
+    fn change(&mut self, block: u8) -> bool {
+        let alone = (self.ordered | self.combined) & !block == 0;
+        self.ordered |= block;
+        self.changed |= block;
+        alone
+    }
+    /// Whether a block may combine something with it, whatever others combine.
+    fn combine(&mut self, block: u8, kind: &'static str) -> bool {
+        if self.combined == 0 {
+            self.kind = Some(kind);
+        } else if self.kind != Some(kind) {
+            self.kind = None;
+        }
+        self.combined |= block;
+        self.ordered & !block == 0 && (self.combined == block || self.kind.is_some() && self.ordered == 0)
+    }
+}
+
+/// An argument, and for each of its bytes who has been at the element that starts there.
+#[derive(Clone)]
+struct Memory {
+    array: Array,
+    visits: Vec<Visits>,
+}
+
 /// Memory and the blocks of a launch.
+#[derive(Clone)]
 pub struct Machine {
-    /// The arguments.
-    pub memory: Vec<Array>,
-    /// For each byte of an argument how it was written: 0 not at all, 1 by a store, 2 by atomic operations.
-    written: Vec<Vec<u8>>,
+    /// The arguments; copies share what they do not change.
+    memory: Vec<Rc<Memory>>,
     blocks: Vec<Block>,
 }
 
@@ -106,7 +151,6 @@ impl Machine {
         };
         Machine {
             memory: vec![],
-            written: vec![],
             blocks: (0..blocks).map(block).collect(),
         }
     }
@@ -115,8 +159,8 @@ impl Machine {
     pub fn run(&mut self, program: &Program, ops: &[Op]) -> Result<()> {
         for argument in &program.arguments[self.memory.len()..] {
             let array = array(argument);
-            self.written.push(vec![0; array.bytes().len()]);
-            self.memory.push(array);
+            let visits = vec![Visits::default(); array.bytes().len()];
+            self.memory.push(Rc::new(Memory { array, visits }));
         }
         let mut blocks = std::mem::take(&mut self.blocks);
         let done = blocks.iter_mut().try_for_each(|block| {
@@ -126,13 +170,6 @@ impl Machine {
         });
         self.blocks = blocks;
         done
-    }
-
-    /// Forgets arguments and tiles from these numbers on.
-    pub fn truncate(&mut self, arguments: usize, tiles: usize) {
-        self.memory.truncate(arguments);
-        self.written.truncate(arguments);
-        self.blocks.iter_mut().for_each(|b| b.values.truncate(tiles));
     }
 
     fn ops(&mut self, p: &Program, block: &mut Block, ops: &[Op]) -> Result<()> {
@@ -152,24 +189,24 @@ impl Machine {
                 let to = to.expect("a load has a result");
                 let places = self.places(*argument, &block.place(p, at), None, &to.shape, mask)?;
                 let outside = operands.first().map(|other| &other[..]);
-                vec![self.load(p, *argument, places, pad.unwrap_or(0), outside)?]
+                vec![self.load(block, *argument, places, pad.unwrap_or(0), outside)?]
             }
             Kind::Gather { argument, at, pad } => {
                 let to = to.expect("a gather has a result");
                 let rows = (in_type(0), &**operands.first().expect("rows"));
                 let places = self.places(*argument, &block.place(p, at), Some(rows), &to.shape, mask)?;
-                vec![self.load(p, *argument, places, pad.unwrap_or(0), None)?]
+                vec![self.load(block, *argument, places, pad.unwrap_or(0), None)?]
             }
             Kind::Store { argument, at } => {
                 let shape = &from.expect("a tile").shape;
                 let places = self.places(*argument, &block.place(p, at), None, shape, mask)?;
-                self.store(p, *argument, places, &operands[0], None)?;
+                self.store(block, *argument, places, &operands[0], None)?;
                 vec![]
             }
             Kind::Scatter { argument, at } => {
                 let (shape, rows) = (&from.expect("a tile").shape, (in_type(1), &*operands[1]));
                 let places = self.places(*argument, &block.place(p, at), Some(rows), shape, mask)?;
-                self.store(p, *argument, places, &operands[0], None)?;
+                self.store(block, *argument, places, &operands[0], None)?;
                 vec![]
             }
             Kind::Atomic { argument, at, kind } => {
@@ -182,7 +219,7 @@ impl Machine {
                 };
                 let shape = &from.expect("a tile").shape;
                 let places = self.places(*argument, &block.place(p, at), rows, shape, mask)?;
-                vec![self.store(p, *argument, places, &operands[0], Some(atomic))?]
+                vec![self.store(block, *argument, places, &operands[0], Some(atomic))?]
             }
             Kind::Shared { at, kind, .. } => {
                 let others = 2 + usize::from(*kind == "cas");
@@ -289,7 +326,7 @@ impl Machine {
         shape: &[i64],
         mask: Option<&[u64]>,
     ) -> Result<Vec<Option<usize>>> {
-        let array = &self.memory[n];
+        let array = &self.memory[n].array;
         let rank = array.shape().len();
         if shape.len() != rank || at.len() + usize::from(rows.is_some()) != rank {
             return invalid("a tile of another rank");
@@ -320,62 +357,65 @@ impl Machine {
 
     /// Elements outside are as those of another tile, if there is one, or the padding.
     fn load(
-        &self,
-        p: &Program,
+        &mut self,
+        block: &Block,
         n: usize,
         places: Vec<Option<usize>>,
         pad: u64,
         outside: Option<&[u64]>,
     ) -> Result<Vec<u64>> {
-        if p.arguments[n].content == Content::Poison || self.written[n].iter().any(|w| *w != 0) {
-            return invalid("reads what is written");
+        let Memory { array, visits } = Rc::make_mut(&mut self.memory[n]);
+        let size = array.dtype().bytes() as usize;
+        let mut list = vec![pad; places.len()];
+        for (i, place) in places.into_iter().enumerate() {
+            list[i] = match place {
+                None => outside.map_or(pad, |tile| tile[i]),
+                Some(place) if !visits[place].read(block.bit()) => return invalid("reads what another block writes"),
+                Some(place) => number_at(&array.bytes()[place..place + size]),
+            };
+            if array.dtype() == DType::I1 && list[i] > 1 {
+                return invalid("neither true nor false");
+            }
         }
-        let (bytes, size) = (self.memory[n].bytes(), p.arguments[n].dtype.bytes() as usize);
-        let element = |place: usize| {
-            bytes[place..place + size]
-                .iter()
-                .rev()
-                .fold(0, |bits, b| bits << 8 | u64::from(*b))
-        };
-        let other = |i: usize| outside.map_or(pad, |tile| tile[i]);
-        let places = places.into_iter().enumerate();
-        Ok(places
-            .map(|(i, place)| place.map_or_else(|| other(i), element))
-            .collect())
+        Ok(list)
     }
 
     fn store(
         &mut self,
-        p: &Program,
+        block: &Block,
         n: usize,
         places: Vec<Option<usize>>,
         from: &[u64],
         atomic: Option<Atomic<'_>>,
     ) -> Result<Vec<u64>> {
-        let (dtype, size) = (p.arguments[n].dtype, p.arguments[n].dtype.bytes() as usize);
+        let Memory { array, visits } = Rc::make_mut(&mut self.memory[n]);
+        let (dtype, size) = (array.dtype(), array.dtype().bytes() as usize);
         let mut met = vec![0; from.len()];
+        let mut touched = HashSet::new();
         for (i, (bits, place)) in from.iter().zip(places).enumerate() {
             let Some(place) = place else { continue };
-            let how = &mut self.written[n][place];
-            let bytes = &mut self.memory[n].bytes_mut()[place..place + size];
-            let old = bytes.iter().rev().fold(0, |bits, b| bits << 8 | u64::from(*b));
+            let free = match atomic.as_ref().filter(|a| !a.shows_order()) {
+                Some(a) => visits[place].combine(block.bit(), a.kind),
+                None => visits[place].change(block.bit()) && touched.insert(place),
+            };
+            if !free {
+                return invalid("what nothing orders changes one place");
+            }
+            let bytes = &mut array.bytes_mut()[place..place + size];
+            met[i] = number_at(bytes);
             let new = match &atomic {
-                None if *how != 0 => return invalid("two stores to one place"),
                 None => *bits,
-                Some(_) if *how % 2 == 1 => return invalid("a store and atomic operations"),
-                Some(a) if a.shows_order() && *how != 0 => return invalid("two operations in some order"),
-                Some(a) => a.combined(dtype, old, *bits, i)?,
+                Some(a) => a.combined(dtype, met[i], *bits, i)?,
             };
-            *how = match &atomic {
-                None => 1,
-                Some(a) if a.shows_order() => 3,
-                Some(_) => 2,
-            };
-            met[i] = old;
             bytes.copy_from_slice(&new.to_le_bytes()[..size]);
         }
         Ok(met)
     }
+}
+
+/// The number that these bytes are, the lowest first.
+fn number_at(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |bits, b| bits << 8 | u64::from(*b))
 }
 
 /// Coordinates of the element with this number in the row-major list.
@@ -408,6 +448,10 @@ pub(super) fn inside(at: &[i64], starts: &[i64], strides: &[i64], shape: &[i64])
 }
 
 impl Block {
+    /// The bit that stands for it.
+    fn bit(&self) -> u8 {
+        1 << self.number
+    }
     fn starts(&self, p: &Program, at: &[Start]) -> Vec<i64> {
         let start = |s: &Start| match s {
             Start::Written(n) => *n,

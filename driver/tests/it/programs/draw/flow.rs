@@ -21,6 +21,7 @@ impl Draw {
                     self.load(&mut list, &tile, passes);
                     Some(list)
                 }
+                false if passes > 0 && self.dice.chance(1, 6) => self.again(pool, passes),
                 false => self.some(pool, depth + 1),
             };
             for op in new.into_iter().flatten() {

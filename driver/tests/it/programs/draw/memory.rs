@@ -13,6 +13,26 @@ const MOST_ELEMENTS: i64 = 1 << 15;
 /// Most bytes of a buffer in shared memory, of which a program may have several.
 const MOST_SHARED_BYTES: i64 = 1 << 13;
 
+/// Whether memory of this type can be combined with.
+fn takes_atomics(dtype: DType) -> bool {
+    ![DType::I1, DType::I8, DType::E4m3, DType::E5m2].contains(&dtype)
+}
+
+/// Accesses of whole tiles by their places: the argument, where, and the tile.
+fn accesses(ops: &[Op]) -> Vec<(usize, Vec<Index>, Id)> {
+    let mut found = vec![];
+    for op in ops {
+        let tile = op.results.first().or(op.operands.first());
+        match (&op.kind, tile) {
+            (Kind::Load { argument, at, .. }, Some(tile)) => found.push((*argument, at.clone(), *tile)),
+            (Kind::Store { argument, at }, _) => found.push((*argument, at.clone(), op.operands[0])),
+            _ => {}
+        }
+        found.extend(op.regions.iter().flat_map(|r| accesses(&r.ops)));
+    }
+    found
+}
+
 impl Draw {
     pub(super) fn content(&mut self, dtype: DType) -> Content {
         let small = if matches!(dtype, DType::E4m3 | DType::E5m2 | DType::F16 | DType::Bf16) {
@@ -164,6 +184,92 @@ impl Draw {
         id
     }
 
+    /// Ops that read what the program stored, or change what it read: an access that there is already, or one near it.
+    pub(super) fn again(&mut self, pool: &[Id], passes: i64) -> Option<Vec<Op>> {
+        let mut known = accesses(&self.program.ops);
+        let content = |argument: usize| self.program.arguments[argument].content;
+        known.retain(|a| matches!(content(a.0), Content::Small(_) | Content::Wide | Content::Poison));
+        let stored: Vec<_> = known
+            .iter()
+            .filter(|a| content(a.0) == Content::Poison)
+            .cloned()
+            .collect();
+        if !stored.is_empty() && self.dice.chance(2, 3) {
+            known = stored;
+        } else if known.is_empty() {
+            return None;
+        }
+        let (argument, at, tile) = known[self.dice.below(known.len())].clone();
+        let Tile { dtype, mut shape } = self.of(tile);
+        let at = self.near(&at, &mut shape, passes);
+        let tile = Tile::new(dtype, &shape);
+        let mut ops = vec![];
+        let load = Kind::Load {
+            argument,
+            at: at.clone(),
+            pad: self.dice.chance(1, 4).then(|| self.bits(dtype)),
+        };
+        match self.dice.below(6) {
+            0 if takes_atomics(dtype) => {
+                let kind = self.atomic_kind(dtype);
+                let mut operands = vec![self.like(&mut ops, pool, &tile)];
+                if kind == "cas" {
+                    operands.push(self.source(&mut ops, &tile));
+                }
+                let met = self.dice.chance(1, 2).then(|| self.tile(dtype, &shape));
+                ops.push(Op::new(Kind::Atomic { argument, at, kind }, &operands, met.as_slice()));
+                self.may_mask(&mut ops, &shape);
+            }
+            0 | 1 => {
+                let new = self.like(&mut ops, pool, &tile);
+                ops.push(Op::new(Kind::Store { argument, at }, &[new], &[]));
+                self.may_mask(&mut ops, &shape);
+            }
+            2 | 3 => {
+                // In place, or a little further on.
+                let old = self.make(&mut ops, load, &[], dtype, &shape);
+                self.may_mask(&mut ops, &shape);
+                let mut seen = pool.to_vec();
+                seen.push(old);
+                self.arithmetic(&mut ops, &seen, old)?;
+                let made = ops.last()?.results.first().copied().filter(|id| self.of(*id) == tile)?;
+                let at = match self.dice.chance(1, 2) {
+                    true => at,
+                    false => self.near(&at, &mut shape.clone(), passes),
+                };
+                ops.push(Op::new(Kind::Store { argument, at }, &[made], &[]));
+                self.may_mask(&mut ops, &shape);
+            }
+            _ => {
+                self.make(&mut ops, load, &[], dtype, &shape);
+                self.may_mask(&mut ops, &shape);
+            }
+        }
+        Some(ops)
+    }
+
+    /// Indices at or near others, for a tile of this shape, which may become another one.
+    fn near(&mut self, at: &[Index], shape: &mut [i64], passes: i64) -> Vec<Index> {
+        let mut at = at.to_vec();
+        let axis = self.dice.below(shape.len());
+        match self.dice.below(8) {
+            0 => {
+                let by = self.dice.pick(&[-1, 1, 3, shape[axis] / 2, -shape[axis], shape[axis]]);
+                if let Base::Constant(n) = at[axis].base {
+                    at[axis].base = self.base(n + by);
+                }
+            }
+            1 => shape[axis] = (shape[axis] / 2).max(1),
+            2 if shape.iter().product::<i64>() * 2 <= self.most => shape[axis] *= 2,
+            3 => at[axis].block = 0,
+            _ => {}
+        }
+        if passes > 0 && self.dice.chance(1, 2) {
+            at[axis].counter = self.dice.pick(&[shape[axis], shape[axis], -shape[axis], 1, 0]);
+        }
+        at
+    }
+
     /// Gives the last op, an access of a tile, a mask now and then.
     fn may_mask(&mut self, ops: &mut Vec<Op>, shape: &[i64]) {
         if !self.dice.chance(1, 5) {
@@ -234,8 +340,7 @@ impl Draw {
         }
         let passes = passes.unwrap_or(0);
         let (sizes, at) = self.access(&shape, passes, true);
-        let narrow = [DType::I1, DType::I8, DType::E4m3, DType::E5m2].contains(&tile.dtype);
-        let atomic = !narrow && self.dice.chance(1, 4);
+        let atomic = takes_atomics(tile.dtype) && self.dice.chance(1, 4);
         let by_rows = shape[0] > 1 && passes == 0 && self.dice.chance(1, 5);
         if atomic {
             let kind = self.atomic_kind(tile.dtype);
@@ -291,8 +396,7 @@ impl Draw {
     pub(super) fn shared(&mut self, ops: &mut Vec<Op>, pool: &[Id]) -> Option<()> {
         let fits = |t: &Tile| {
             let bytes = t.elements() * t.dtype.bytes() as i64;
-            let narrow = [DType::I1, DType::I8, DType::E4m3, DType::E5m2].contains(&t.dtype);
-            !narrow && !t.shape.is_empty() && bytes <= MOST_SHARED_BYTES
+            takes_atomics(t.dtype) && !t.shape.is_empty() && bytes <= MOST_SHARED_BYTES
         };
         let buffer = self.such(pool, fits)?;
         let Tile { dtype, shape } = self.of(buffer);

@@ -51,7 +51,10 @@ pub fn draw(seed: u64) -> Program {
     let mut pool = vec![];
     if matches!(threads, 128 | 256) && d.dice.chance(1, 5) {
         d.attempt(&mut pool, |d, _| d.product());
-        return d.program;
+        for _ in 0..d.dice.pick(&[0, 0, 1, 3]) {
+            d.attempt(&mut pool, |d, pool| d.again(pool, 0));
+        }
+        return d.finished(&mut pool);
     }
     let wanted = d.dice.range(3, 14) as usize;
     for _ in 0..60 {
@@ -60,14 +63,7 @@ pub fn draw(seed: u64) -> Program {
         }
         d.attempt(&mut pool, |d, pool| d.some(pool, 0));
     }
-    let used: Vec<Id> = d.program.ops.iter().flat_map(uses).collect();
-    let mut leaves: Vec<Id> = pool.iter().copied().filter(|id| !used.contains(id)).collect();
-    let shown = leaves.len().saturating_sub(MOST_STORES);
-    leaves.drain(..shown);
-    for leaf in leaves {
-        d.attempt(&mut pool, |d, _| Some(d.output(leaf, None)));
-    }
-    d.program
+    d.finished(&mut pool)
 }
 
 /// Tiles that an op takes, itself or inside.
@@ -90,6 +86,18 @@ struct Draw {
 }
 
 impl Draw {
+    /// The program, which shows what nothing has used.
+    fn finished(mut self, pool: &mut Vec<Id>) -> Program {
+        let used: Vec<Id> = self.program.ops.iter().flat_map(uses).collect();
+        let mut leaves: Vec<Id> = pool.iter().copied().filter(|id| !used.contains(id)).collect();
+        let shown = leaves.len().saturating_sub(MOST_STORES);
+        leaves.drain(..shown);
+        for leaf in leaves {
+            self.attempt(pool, |d, _| Some(d.output(leaf, None)));
+        }
+        self.program
+    }
+
     /// Draws ops and keeps them if they have one result; then their results are in the pool.
     fn attempt(&mut self, pool: &mut Vec<Id>, draw: impl Fn(&mut Self, &mut [Id]) -> Option<Vec<Op>>) {
         let (arguments, tiles, scalars) = (
@@ -97,6 +105,7 @@ impl Draw {
             self.program.tiles.len(),
             self.program.scalars.len(),
         );
+        let before = self.machine.clone();
         let ops = draw(self, &mut pool.clone());
         match ops {
             Some(ops) if self.machine.run(&self.program, &ops).is_ok() => {
@@ -107,7 +116,7 @@ impl Draw {
                 self.program.arguments.truncate(arguments);
                 self.program.tiles.truncate(tiles);
                 self.program.scalars.truncate(scalars);
-                self.machine.truncate(arguments, tiles);
+                self.machine = before;
             }
         }
     }

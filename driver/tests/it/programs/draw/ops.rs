@@ -60,11 +60,13 @@ impl Draw {
         }
         let id = self.recent(pool)?;
         match choice {
-            12..16 => {
+            12..14 => {
                 let tile = self.of(id);
                 self.source(&mut ops, &tile);
             }
-            16..34 => self.arithmetic(&mut ops, pool, id)?,
+            14..21 => return self.again(pool, 0),
+            21..25 if depth == 0 => return Some(self.output(id, None)),
+            21..34 => self.arithmetic(&mut ops, pool, id)?,
             34..42 => self.conversion(&mut ops, id)?,
             42..50 => {
                 let tile = self.of(id);

@@ -84,18 +84,22 @@ impl Draw {
             }],
             ..Op::new(Kind::For { trips, is_while: false }, &[zero], &[total])
         });
-        let last = self.epilogue(&mut ops, total, [row, column]);
-        let t = self.of(last);
-        let c_memory = self.argument(t.dtype, &[rows, columns], Content::Poison);
+        let (last, added) = self.epilogue(&mut ops, total, [row, column]);
+        let dtype = self.of(last).dtype;
+        let in_place = added.filter(|n| self.program.arguments[*n].dtype == dtype && self.dice.chance(1, 2));
+        let c_memory = match in_place {
+            Some(added) => added,
+            None => self.argument(dtype, &[rows, columns], Content::Poison),
+        };
         let at = vec![row, column];
         ops.push(Op::new(Kind::Store { argument: c_memory, at }, &[last], &[]));
         Some(ops)
     }
 
-    /// Some ops, element by element.
-    fn epilogue(&mut self, ops: &mut Vec<Op>, total: Id, at: [Index; 2]) -> Id {
+    /// Some ops, element by element, and the argument that they add, if there is one.
+    fn epilogue(&mut self, ops: &mut Vec<Op>, total: Id, at: [Index; 2]) -> (Id, Option<usize>) {
         let Tile { dtype, shape } = self.of(total);
-        let mut last = total;
+        let (mut last, mut added) = (total, None);
         if self.dice.chance(1, 3) {
             let bits = self.bits(dtype);
             let other = self.make(ops, Kind::Constant(bits), &[], dtype, &shape);
@@ -108,6 +112,7 @@ impl Draw {
         }
         if self.dice.chance(1, 3) {
             let memory = self.argument(dtype, &[shape[0] * self.program.blocks, shape[1]], Content::Small(9));
+            added = Some(memory);
             let pad = self.dice.chance(1, 4).then(|| self.bits(dtype));
             let kind = Kind::Load {
                 argument: memory,
@@ -123,6 +128,6 @@ impl Draw {
             let to = self.dice.pick(&[DType::F16, DType::Bf16]);
             last = self.make(ops, Kind::Cast("arith.truncf"), &[last], to, &shape);
         }
-        last
+        (last, added)
     }
 }

@@ -137,21 +137,26 @@ pub trait Arith: Sized {
     fn is_nan(&self, a: Self::F) -> Self::B {
         self.ne(a, a)
     }
-    /// `2^n` for an `n` whose power is a normal number.
-    fn power_of_two(&self, n: Self::I) -> Self::F {
-        self.of_bits(self.ishl(self.iadd(n, self.i(self.bias())), self.i(self.fraction_bits())))
+    /// The power of two whose exponent, with its bias, is in the low bits: as many as an exponent has, and a zero before them.
+    fn power_of_two(&self, biased: Self::I) -> Self::F {
+        self.of_bits(self.ishl(biased, self.i(self.fraction_bits())))
+    }
+    /// What moves a number below 2^22 (2^51) in size to where the unit in the last place is 1: so many low bits of the sum are
+    /// the nearest integer plus `plus`, which is even.
+    fn mover(&self, plus: i64) -> Self::F {
+        let unit = if self.bits() == 32 {
+            12_582_912
+        } else {
+            6_755_399_441_055_744
+        };
+        self.f((unit + plus) as f64)
     }
     /// The nearest integer to a number below 2^22 (2^51) in size, as a number and as an integer.
     fn nearest(&self, a: Self::F) -> (Self::F, Self::I) {
-        // Beyond this number the unit in the last place is 1.
-        let shift = self.f(if self.bits() == 32 {
-            12_582_912.0
-        } else {
-            6_755_399_441_055_744.0
-        });
-        let moved = self.add(a, shift);
-        let whole = self.sub(moved, shift);
-        (whole, self.isub(self.to_bits(moved), self.to_bits(shift)))
+        let mover = self.mover(0);
+        let moved = self.add(a, mover);
+        let whole = self.sub(moved, mover);
+        (whole, self.isub(self.to_bits(moved), self.to_bits(mover)))
     }
     /// `coefficients[0] + x (coefficients[1] + x (...))`
     fn polynomial(&self, x: Self::F, coefficients: &[f64]) -> Self::F {

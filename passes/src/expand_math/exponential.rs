@@ -32,16 +32,28 @@ pub fn ln2<A: Arith>(a: &A) -> (A::F, A::F) {
     )
 }
 
-/// `x` without its whole multiples of `ln(2)`, and how many those are. Numbers are kept to where the result has its limits.
-fn reduce<A: Arith>(a: &A, x: A::F) -> (A::F, A::F, A::I) {
-    let low = a.by_width(-120.0, -800.0);
+/// The nearest integer `n` to a number, and bits of which the low ones are `n + plus`.
+fn whole<A: Arith>(a: &A, x: A::F, plus: i64) -> (A::F, A::I) {
+    let mover = a.mover(plus);
+    let moved = a.add(x, mover);
+    (a.sub(moved, mover), a.to_bits(moved))
+}
+
+/// `x` without its whole multiples of `ln(2)`, and how many those are, as [`whole`] gives it. Numbers are kept to where the
+/// result has its limits, the lower of which is given.
+fn reduce<A: Arith>(a: &A, x: A::F, low: A::F, plus: i64) -> (A::F, A::I) {
     let high = a.by_width(120.0, 800.0);
     let x = a.select(a.lt(x, low), low, x);
     let x = a.select(a.lt(high, x), high, x);
-    let (whole, n) = a.nearest(a.mul(x, a.f(std::f64::consts::LOG2_E)));
+    let (n, moved) = whole(a, a.mul(x, a.f(std::f64::consts::LOG2_E)), plus);
     let (ln2_high, ln2_low) = ln2(a);
-    let r = a.fma(a.neg(whole), ln2_high, x);
-    (a.fma(a.neg(whole), ln2_low, r), whole, n)
+    let r = a.fma(a.neg(n), ln2_high, x);
+    (a.fma(a.neg(n), ln2_low, r), moved)
+}
+
+/// What [`reduce`] gives for [`scale`].
+fn reduce_to_scale<A: Arith>(a: &A, x: A::F) -> (A::F, A::I) {
+    reduce(a, x, a.by_width(-120.0, -800.0), 2 * a.bias())
 }
 
 /// `e^r - 1` for `|r| <= ln(2)/2`.
@@ -50,10 +62,11 @@ fn small_minus_one<A: Arith>(a: &A, r: A::F) -> A::F {
     a.fma(a.mul(r, r), q, r)
 }
 
-/// `p 2^n`, rounded once, for `p` near 1 and `n` up to twice what an exponent holds.
-pub fn scale<A: Arith>(a: &A, p: A::F, n: A::I) -> A::F {
-    let half = a.isar(n, a.i(1));
-    let rest = a.isub(n, half);
+/// `p 2^n`, rounded once, for `p` near 1 and `n` up to twice what an exponent holds. The low bits of `moved` are `n` and two
+/// biases, one for each half.
+fn scale<A: Arith>(a: &A, p: A::F, moved: A::I) -> A::F {
+    let half = a.isar(moved, a.i(1));
+    let rest = a.isub(moved, half);
     a.mul(a.mul(p, a.power_of_two(half)), a.power_of_two(rest))
 }
 
@@ -64,7 +77,7 @@ pub fn exp<A: Arith>(a: &A, x: A::F) -> A::F {
 
 /// `e^x 2^shift`, which may be finite where `e^x` is not.
 pub fn exp_times_power<A: Arith>(a: &A, x: A::F, shift: i64) -> A::F {
-    let (r, _, n) = reduce(a, x);
+    let (r, n) = reduce_to_scale(a, x);
     let p = a.add(a.f(1.0), small_minus_one(a, r));
     let n = if shift == 0 { n } else { a.iadd(n, a.i(shift)) };
     scale(a, p, n)
@@ -72,7 +85,7 @@ pub fn exp_times_power<A: Arith>(a: &A, x: A::F, shift: i64) -> A::F {
 
 /// `e^(x + low)` for a small `low`, which a product of two parts gives.
 pub fn exp_of_sum<A: Arith>(a: &A, x: A::F, low: A::F) -> A::F {
-    let (r, _, n) = reduce(a, x);
+    let (r, n) = reduce_to_scale(a, x);
     let p = small_minus_one(a, r);
     let p = a.fma(low, a.add(a.f(1.0), p), p);
     scale(a, a.add(a.f(1.0), p), n)
@@ -84,8 +97,8 @@ pub fn exp2<A: Arith>(a: &A, x: A::F) -> A::F {
     let high = a.by_width(180.0, 1200.0);
     let x = a.select(a.lt(x, low), low, x);
     let x = a.select(a.lt(high, x), high, x);
-    let (whole, n) = a.nearest(x);
-    let f = a.sub(x, whole);
+    let (integer, n) = whole(a, x, 2 * a.bias());
+    let f = a.sub(x, integer);
     // f ln(2) in two parts.
     let ln2_high = a.f(std::f64::consts::LN_2);
     let ln2_low = a.by_width(-1.9046542121259336e-09, 2.3190468138462996e-17);
@@ -98,13 +111,11 @@ pub fn exp2<A: Arith>(a: &A, x: A::F) -> A::F {
 
 /// `e^x - 1`
 pub fn expm1<A: Arith>(a: &A, x: A::F) -> A::F {
-    let (r, _, n) = reduce(a, x);
+    // (2^n - 1) + 2^n p, halved so that the power does not overflow before the result does. Below the limit nothing is left
+    // beside 1.
+    let (r, exponent) = reduce(a, x, a.by_width(-42.0, -84.0), a.bias() - 1);
     let p = small_minus_one(a, r);
-    // (2^n - 1) + 2^n p, halved so that the power does not overflow before the result does.
-    let n = a.isub(n, a.i(1));
-    let lowest = a.i(if a.bits() == 32 { -60 } else { -120 });
-    let n = a.select_int(a.ilt(n, lowest), lowest, n);
-    let power = a.power_of_two(n);
+    let power = a.power_of_two(exponent);
     let sum = a.fma(power, p, a.sub(power, a.f(0.5)));
     let result = a.add(sum, sum);
     // Below the precision of 1 the number itself is nearest, the sign of zero included.

@@ -132,7 +132,7 @@ pub fn log1p<A: Arith>(a: &A, x: A::F) -> A::F {
     );
     let Parts { f, e, n } = split(a, sum);
     // The loss as a part of the significand.
-    let correction = a.mul(lost, a.power_of_two(clamped_negative(a, n)));
+    let correction = a.mul(lost, negative_power_of_two(a, n));
     // With n = 0 the significand's f is off by the loss, and log is flat enough near 1 for a linear term.
     let relative = a.div(correction, a.add(one, f));
     let high = a.by_width(0.693145751953125, 0.6931471803691238);
@@ -143,11 +143,11 @@ pub fn log1p<A: Arith>(a: &A, x: A::F) -> A::F {
     a.select(a.lt(a.abs(x), a.by_width(1e-8, 1e-17)), x, result)
 }
 
-/// `-n`, kept to what is the exponent of a normal number.
-fn clamped_negative<A: Arith>(a: &A, n: A::I) -> A::I {
-    let minus = a.isub(a.i(0), n);
-    let lowest = a.i(1 - a.bias());
-    a.select_int(a.ilt(minus, lowest), lowest, minus)
+/// `2^-n`, or the smallest normal number.
+fn negative_power_of_two<A: Arith>(a: &A, n: A::I) -> A::F {
+    let most = a.i(a.bias() - 1);
+    let n = a.select_int(a.ilt(most, n), most, n);
+    a.power_of_two(a.isub(a.i(a.bias()), n))
 }
 
 /// `log x` through the hardware's `lg2.approx`.

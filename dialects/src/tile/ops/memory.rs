@@ -173,8 +173,8 @@ op! {
     ///
     /// `vector`, which `tile-vectorize-accesses` finds, is how many neighbours go in one access: so many that lie next to
     /// each other in memory and in a thread's registers, start at a multiple of their bytes, and lie inside together or
-    /// outside together. With `vector_if` they do where it is true; elsewhere elements go one by one. The mask has one value
-    /// for all of them.
+    /// outside together. With `vector_if` they do where it is true (an example is at `tile.store`); elsewhere elements go one by
+    /// one. The mask has one value for all of them.
     ///
     /// ```mlir
     /// %m = tile.alloc : memref<64x16xf32, #tile.shared>
@@ -243,6 +243,18 @@ op! {
     /// %i = arith.constant 0 : index
     /// %v = tile.load %m[%i, %i] : memref<64x16xf32, #tile.shared> -> tensor<64x16xf32, #tile.layout<wgmma_d>>
     /// tile.store %v, %m[%i, %i] : tensor<64x16xf32, #tile.layout<wgmma_d>>, memref<64x16xf32, #tile.shared>
+    /// ```
+    /// ```mlir
+    /// tile.kernel @k(%A: memref<?xf32, #tile.global>, %B: memref<?xf32, #tile.global>) threads(128) launch {
+    ///   %c1 = arith.constant 1 : index
+    ///   tile.grid %c1, %c1, %c1
+    /// } body {
+    ///   %c0 = arith.constant 0 : index
+    ///   %from = tile.is_aligned %A axis 0 by 4 : memref<?xf32, #tile.global>
+    ///   %to = tile.is_aligned %B axis 0 by 4 : memref<?xf32, #tile.global>
+    ///   %v = tile.load %A[%c0] vector_if %from {vector = 4} : memref<?xf32, #tile.global> -> tensor<512xf32, #tile.blocked<per_thread = [4], lanes = [32], warps = [4]>>
+    ///   tile.store %v, %B[%c0] vector_if %to cache evict_first {vector = 4} : tensor<512xf32, #tile.blocked<per_thread = [4], lanes = [32], warps = [4]>>, memref<?xf32, #tile.global>
+    /// }
     /// ```
     pub struct Store = "tile.store" {
         operands { value: one(ANY_TILE), destination: one(MEMORY), indices: variadic(INDEX), mask: optional(ANY_TILE), vector_if: optional(I1) }

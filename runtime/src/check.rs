@@ -50,6 +50,18 @@ impl Measure<'_> {
         Measure::relative_to(want, tol)
     }
 
+    /// What the sums of a product whose result has this type may be off by when nothing is said, relative to their scale. The
+    /// result's own rounding is allowed besides, so this is what adding in single precision loses: a step of the sum that is
+    /// left out is past it for up to some ten thousand.
+    pub fn product_tolerance(dtype: DType) -> f64 {
+        match dtype {
+            DType::I1 | DType::I8 | DType::I16 | DType::I32 | DType::I64 => 0.0,
+            DType::F64 => 1e-12,
+            DType::F32 => 1e-5,
+            DType::Tf32 | DType::F16 | DType::Bf16 | DType::E4m3 | DType::E5m2 => 1e-4,
+        }
+    }
+
     /// `tol` relative to the element, and a hundredth of it relative to the largest finite element of the array.
     pub fn relative_to(want: &Array, tol: f64) -> Measure<'static> {
         let finite = want.to_f64().into_iter().map(f64::abs).filter(|v| v.is_finite());

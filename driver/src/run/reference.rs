@@ -144,19 +144,20 @@ impl Reference {
 
     fn measure<'s>(&self, argument: &str, want: &Array, scale: Option<&'s Array>) -> Result<Measure<'s>> {
         let dtype = want.dtype();
-        let usual = match Measure::default_for(want) {
-            Measure::Elementwise { rtol, .. } => rtol,
-            Measure::Product { tol, .. } => tol,
-        };
-        let tol = self.annotation.tol.unwrap_or(usual);
         match scale {
-            None => Ok(Measure::relative_to(want, tol)),
+            None => Ok(match self.annotation.tol {
+                None => Measure::default_for(want),
+                Some(tol) => Measure::relative_to(want, tol),
+            }),
             Some(scale) if scale.to_f64().iter().any(|value| value.is_infinite()) => Err(Failure::new(format!(
                 "@{}: argument {argument}: the sum of absolute products overflows {dtype}, so errors cannot be \
                  measured; use smaller values",
                 self.name
             ))),
-            Some(scale) => Ok(Measure::Product { tol, scale }),
+            Some(scale) => Ok(Measure::Product {
+                tol: self.annotation.tol.unwrap_or_else(|| Measure::product_tolerance(dtype)),
+                scale,
+            }),
         }
     }
 

@@ -5,6 +5,7 @@
 mod copies;
 mod copies_formats;
 mod flow;
+mod guides;
 mod memory;
 mod mutated;
 mod products;

@@ -130,49 +130,175 @@ fn collect_unknown<'c>(
 
 /// Whether an index is known not to be negative.
 pub fn is_nonnegative(v: Value<'_, '_>) -> bool {
-    Signs::default().is_nonnegative(v, 0)
+    known_range(v).least >= 0
 }
 
-/// Which values are known not to be negative, each looked for once.
-#[derive(Default)]
-struct Signs(BTreeMap<usize, bool>);
+/// The numbers that an index is known to be one of: what the attributes of arguments, loops, and sizes say.
+pub fn known_range(v: Value<'_, '_>) -> Range {
+    Ranges::default().of(v, 0)
+}
 
-impl Signs {
-    fn is_nonnegative(&mut self, v: Value<'_, '_>, depth: usize) -> bool {
+/// Integers from `least` to `most`, both included. `i64::MIN` and `i64::MAX` are where nothing is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// The smallest.
+    pub least: i64,
+    /// The largest.
+    pub most: i64,
+}
+
+impl Range {
+    const ALL: Range = Range::new(i64::MIN, i64::MAX);
+    /// Blocks along x; there are fewer along y and z.
+    const BLOCKS: Range = Range::new(0, i32::MAX as i64);
+
+    const fn new(least: i64, most: i64) -> Self {
+        Range { least, most }
+    }
+    fn from_zero(most: i64) -> Self {
+        Range::new(0, most.max(0))
+    }
+    fn is_nonnegative(self) -> bool {
+        self.least >= 0
+    }
+    /// The signed integers of a type.
+    fn of_type(t: Type<'_>) -> Self {
+        match t.bit_width() {
+            Some(bits @ 1..=63) => Range::new(-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+            _ => Range::ALL,
+        }
+    }
+    /// What either may be.
+    fn or(self, other: Self) -> Self {
+        Range::new(self.least.min(other.least), self.most.max(other.most))
+    }
+    /// What numbers by `op` from these two may be, as if there were room for all.
+    fn each(self, other: Self, op: fn(i128, i128) -> i128) -> Self {
+        let ends = |r: Self| [i128::from(r.least), i128::from(r.most)];
+        let all = ends(self).into_iter().flat_map(|a| ends(other).map(|b| op(a, b)));
+        let (least, most) = all.fold((i128::MAX, i128::MIN), |(l, m), n| (l.min(n), m.max(n)));
+        let clamp = |n: i128| n.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+        Range::new(clamp(least), clamp(most))
+    }
+}
+
+/// What values may be, each looked for once.
+#[derive(Default)]
+struct Ranges(BTreeMap<usize, Range>);
+
+impl Ranges {
+    fn of(&mut self, v: Value<'_, '_>, depth: usize) -> Range {
         if let Some(c) = v.constant_int() {
-            return c >= 0;
+            return Range::new(c, c);
         }
         if let Some(found) = self.0.get(&key(v)) {
             return *found;
         }
-        let found = depth < DEEPEST && self.look(v, depth + 1);
+        let found = if depth < DEEPEST {
+            self.look(v, depth + 1)
+        } else {
+            Range::ALL
+        };
+        // Integers of fewer bits than an index wrap.
+        let room = Range::of_type(v.r#type());
+        let fits = found.least >= room.least && found.most <= room.most;
+        let found = if fits { found } else { room };
         self.0.insert(key(v), found);
         found
     }
-    fn look(&mut self, v: Value<'_, '_>, depth: usize) -> bool {
+    fn look(&mut self, v: Value<'_, '_>, depth: usize) -> Range {
         let Some(op) = v.defining_op() else {
-            return self.is_counter(v, depth);
+            return self.of_argument(v, depth);
         };
         let operands = op.operand_values();
+        let mut of = |i: usize| self.of(operands[i], depth);
         match op.full_name() {
-            "arith.index_castui" | "arith.extui" | "memref.dim" | "tile.block_id" | "tile.grid_dim" => true,
-            "arith.muli" | "arith.addi" | "arith.minsi" | "arith.divsi" | "arith.remsi" | "arith.index_cast"
-            | "arith.ceildivui" => operands.iter().all(|o| self.is_nonnegative(*o, depth)),
-            // No larger than what is divided or shifted, taken without signs.
-            "arith.divui" | "arith.shrui" => self.is_nonnegative(operands[0], depth),
+            "arith.addi" => of(0).each(of(1), |a, b| a + b),
+            "arith.subi" => of(0).each(of(1), |a, b| a - b),
+            "arith.muli" => of(0).each(of(1), |a, b| a * b),
+            "arith.minsi" => of(0).each(of(1), i128::min),
+            "arith.maxsi" => of(0).each(of(1), i128::max),
+            "arith.select" => of(1).or(of(2)),
+            "arith.index_cast" | "arith.extsi" => of(0),
+            "arith.index_castui" | "arith.extui" => match (of(0), operands[0].r#type().bit_width()) {
+                (from, _) if from.is_nonnegative() => from,
+                (_, Some(bits @ 1..=62)) => Range::from_zero((1 << bits) - 1),
+                _ => Range::ALL,
+            },
+            "arith.divsi" | "arith.divui" | "arith.shrui" | "arith.shrsi" => match (op.full_name(), of(0), of(1)) {
+                // No larger than what is divided or shifted: by a number of at least 1, by so much.
+                ("arith.divsi" | "arith.divui", a, b) if a.is_nonnegative() && b.least >= 1 => {
+                    Range::new(a.least / b.most, a.most / b.least)
+                }
+                ("arith.divsi", a, b) if !(a.is_nonnegative() && b.is_nonnegative()) => Range::ALL,
+                (_, a, _) if a.is_nonnegative() => Range::from_zero(a.most),
+                _ => Range::ALL,
+            },
+            "arith.ceildivsi" | "arith.ceildivui" => match (of(0), of(1)) {
+                (a, b) if a.is_nonnegative() && b.least >= 1 => a.each(b, |a, b| (a + b - 1) / b),
+                (a, b) if a.is_nonnegative() && b.is_nonnegative() => Range::from_zero(a.most),
+                _ => Range::ALL,
+            },
+            "arith.remsi" => match (of(0), of(1)) {
+                (a, b) if a.is_nonnegative() && b.is_nonnegative() => Range::from_zero(a.most.min(b.most - 1)),
+                _ => Range::ALL,
+            },
             // No larger than either, taken without signs.
-            "arith.maxsi" | "arith.remui" | "arith.minui" | "arith.andi" => {
-                operands.iter().any(|o| self.is_nonnegative(*o, depth))
-            }
-            _ => false,
+            "arith.remui" => self.least_unsigned(operands[0], operands[1], 1, depth),
+            "arith.minui" | "arith.andi" => self.least_unsigned(operands[0], operands[1], 0, depth),
+            "memref.dim" => match size_of(operands[0], operands[1]) {
+                Some(size) => Range::new(size, size),
+                None => Range::from_zero(i64::MAX),
+            },
+            "tile.block_id" | "tile.grid_dim" => Range::BLOCKS,
+            _ => Range::ALL,
         }
     }
-    /// Whether a value counts a loop up from a number that is not negative.
-    fn is_counter(&mut self, v: Value<'_, '_>, depth: usize) -> bool {
-        let Some((op, 0)) = v.argument_of() else { return false };
-        let first = op.operand_values().first().copied();
-        op.full_name() == "scf.for" && first.is_some_and(|first| self.is_nonnegative(first, depth))
+    /// What is no larger than `a`, and than `b` without `less`, taken without signs.
+    fn least_unsigned(&mut self, a: Value<'_, '_>, b: Value<'_, '_>, less: i64, depth: usize) -> Range {
+        match (self.of(a, depth), self.of(b, depth)) {
+            (a, b) if a.is_nonnegative() && b.is_nonnegative() => Range::from_zero(a.most.min(b.most - less)),
+            (a, _) if a.is_nonnegative() => Range::from_zero(a.most),
+            (_, b) if b.is_nonnegative() => Range::from_zero(b.most - less),
+            _ => Range::ALL,
+        }
     }
+    /// A loop's counter, or a number that a kernel is given.
+    fn of_argument(&mut self, v: Value<'_, '_>, depth: usize) -> Range {
+        match v.argument_of() {
+            Some((op, 0)) if op.full_name() == "scf.for" => {
+                let [first, end, step] = op.operand_values()[..3] else {
+                    return Range::ALL;
+                };
+                let [first, end, step] = [first, end, step].map(|bound| self.of(bound, depth));
+                let most = end.most.saturating_sub(1);
+                // The last pass, where all is constant.
+                let last = match (
+                    first.least == first.most,
+                    end.least == end.most,
+                    step.least == step.most,
+                ) {
+                    (true, true, true) if step.least > 0 && most >= first.least => {
+                        most - most.saturating_sub(first.least) % step.least
+                    }
+                    _ => most,
+                };
+                Range::new(first.least, last)
+            }
+            Some((op, i)) if op.is::<Kernel>() => match Facts::of(op, i).range {
+                Some([least, most]) => Range::new(least, most),
+                None => Range::ALL,
+            },
+            _ => Range::ALL,
+        }
+    }
+}
+
+/// A memref's size along a dimension, where its type says it.
+fn size_of(memref: Value<'_, '_>, dim: Value<'_, '_>) -> Option<i64> {
+    let dim = usize::try_from(dim.constant_int()?).ok()?;
+    let size = *memref.r#type().shape()?.get(dim)?;
+    (size != DYNAMIC).then_some(size)
 }
 
 /// Whether rows of a memref along `axis` are known to start at multiples of `by` elements, as `tile.is_aligned` asks at run

@@ -55,6 +55,16 @@ impl Facts {
         }
     }
 
+    /// The range of an integer of type `t` as LLVM says it of a function's argument, from the least to one past the largest:
+    /// the text of an attribute.
+    pub fn llvm_range(&self, t: Type<'_>) -> Option<String> {
+        let ([least, most], bits) = (self.range?, t.bit_width()?);
+        let largest = i64::MAX >> 64u64.saturating_sub(bits as u64);
+        // All of a type is no range.
+        let fits = least >= -largest - 1 && most < largest;
+        fits.then(|| format!("#llvm.constant_range<{t}, {least}, {}>", most + 1))
+    }
+
     /// What dimension `dim` of a memref, or a number at 0, is a multiple of.
     pub fn multiple(&self, dim: usize) -> i64 {
         self.divisible.get(dim).copied().unwrap_or(1).max(1)

@@ -7,7 +7,7 @@ use super::{
     distributed::Coordinates,
     memory::{Global, shared_element},
 };
-use crate::known::is_nonnegative;
+use crate::known::known_range;
 use girih_core::tensor_map::Swizzle;
 use girih_dialects::{
     nvvm::{Cmp, Emit, V},
@@ -103,9 +103,9 @@ impl<'c> Place<'c> {
         let at: Vec<V> = indices.iter().map(|i| e.to_int(*i, 64)).collect();
         let inside = (0..shape.len())
             .map(|axis| {
-                let (tile, first) = (shape[axis], indices[axis].constant_int());
-                let fits = |c: i64| c >= 0 && sizes[axis] != DYNAMIC && c.saturating_add(tile) <= sizes[axis];
-                if first.is_some_and(fits) || axis == 0 && rows.is_some() {
+                let (tile, first) = (shape[axis], known_range(indices[axis]));
+                let ends_inside = sizes[axis] != DYNAMIC && first.most.saturating_add(tile) <= sizes[axis];
+                if first.least >= 0 && ends_inside || axis == 0 && rows.is_some() {
                     return None;
                 }
                 // Both ends fit the tile, so that 32 bits hold them.
@@ -116,7 +116,7 @@ impl<'c> Place<'c> {
                     e.to_int(v, 32)
                 };
                 let high = clamp(e.sub(memory.sizes[axis], at[axis]));
-                let low = (!is_nonnegative(indices[axis])).then(|| clamp(e.sub(e.c64(0), at[axis])));
+                let low = (first.least < 0).then(|| clamp(e.sub(e.c64(0), at[axis])));
                 Some((low, high))
             })
             .collect();

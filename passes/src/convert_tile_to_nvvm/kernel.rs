@@ -3,6 +3,7 @@ use super::{DEVICE_MODULE, Matched, SHARED_SYMBOL, lower, types::type_converter}
 use girih_dialects::{
     nvvm::Emit,
     tile::{
+        facts::Facts,
         ops::{
             kernel::{Entry, Grid, Kernel, Return, WarpSpecialize},
             tma::{MakeTensorMap, TmaStore},
@@ -131,6 +132,7 @@ pub fn outline<'c>(module: OperationRef<'c, 'c>) -> Res {
         super::debug::prepare(kernel, device, &mut taken);
         super::sync::prepare(kernel);
         super::constants::prepare(kernel, device, &mut taken);
+        keep_ranges(kernel);
         outline_one(kernel, device, &name, &shared)?;
     }
     Ok(())
@@ -169,6 +171,29 @@ fn mark_exact_rows(kernel: Kernel<'_, '_>) {
     }
 }
 
+/// Writes what is known of numbers as bounds in the body, where it is still known when the body has no arguments that say it.
+/// LLVM, which knows the same of the function's arguments, leaves them out.
+fn keep_ranges(kernel: Kernel<'_, '_>) {
+    let Some(body) = kernel.body().entry() else { return };
+    let Some(first) = body.op_list().into_iter().next() else {
+        return;
+    };
+    let start = Before(first);
+    let e = Emit::new(&start, kernel.op().location());
+    for (n, argument) in body.argument_values().into_iter().enumerate() {
+        let (facts, t) = (Facts::of(kernel.op(), n), argument.r#type());
+        let Some([least, most]) = facts.range.filter(|_| facts.llvm_range(t).is_some()) else {
+            continue;
+        };
+        let above = e.value("arith.maxsi", &[argument, e.constant(least, t)], t, &[]);
+        let bounded = e.value("arith.minsi", &[above, e.constant(most, t)], t, &[]);
+        argument.replace_all_uses_with(&bounded);
+        let above = above.defining_op().expect("just made");
+        // SAFETY: the op has two operands.
+        unsafe { mlirOperationSetOperand(above.to_raw(), 0, argument.to_raw()) };
+    }
+}
+
 fn outline_one<'c>(kernel: Kernel<'c, 'c>, device: BlockRef<'c, 'c>, module_name: &str, shared_symbol: &str) -> Res {
     let op = kernel.op();
     mark_exact_rows(kernel);
@@ -192,7 +217,7 @@ fn outline_one<'c>(kernel: Kernel<'c, 'c>, device: BlockRef<'c, 'c>, module_name
     let types = type_converter();
     let (mut signature, mut arg_attrs) = (vec![], vec![]);
     let arguments = kernel.body().entry().map(|b| b.argument_values()).unwrap_or_default();
-    for a in &arguments {
+    for (n, a) in arguments.iter().enumerate() {
         let t = a.r#type();
         let Some(converted) = types.convert(t) else {
             return Diag::op(&op, format!("an argument of type {t} has no form in PTX")).report();
@@ -219,7 +244,11 @@ fn outline_one<'c>(kernel: Kernel<'c, 'c>, device: BlockRef<'c, 'c>, module_name
                     &[("llvm.align", e.i64_attr(bytes)), ("llvm.noundef", e.unit_attr())],
                 )
             } else {
-                attribute_dict(&e, &[("llvm.noundef", e.unit_attr())])
+                let mut said = vec![("llvm.noundef", e.unit_attr())];
+                if let Some(range) = Facts::of(op, n).llvm_range(t) {
+                    said.push(("llvm.range", e.attr(&range)));
+                }
+                attribute_dict(&e, &said)
             });
         }
     }

@@ -1,5 +1,6 @@
 // Y = place of the largest element of each row of X, the first of several: pairs of a number and its place are reduced. Each
-// element of a chunk keeps the best of its own column of chunks; only at the end do threads compare.
+// element of a chunk keeps the best of its own column of chunks; only at the end do threads compare. NaNs
+// are passed over.
 //
 //   girih run examples/argmax.mlir --arg X=randn:f32[16,5000] --arg Y=zeros:i32[16]
 //

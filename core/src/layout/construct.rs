@@ -119,8 +119,8 @@ pub fn mma_accumulator() -> Result<LinearLayout, LayoutError> {
     fragment(16, 8, &[(0, 1), (8, 0)], &[(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)], &[])
 }
 
-/// A of `mma.sync.m16n8` with 32 bytes of K: (m, k) of one warp. Also what `ldmatrix.x4` of 16-bit elements loads.
-/// `element_bits` is 1, 4, 8, 16 or 32.
+/// A of `mma.sync.m16n8` with 32 bytes of K, or 64 of f64: (m, k) of one warp. Also what `ldmatrix.x4` of 16-bit elements
+/// loads. `element_bits` is 1, 4, 8, 16, 32 or 64.
 pub fn mma_a(element_bits: u64) -> Result<LinearLayout, LayoutError> {
     let packed = per_register(element_bits)?;
     let register: Vec<_> = powers(1, packed)
@@ -138,11 +138,15 @@ pub fn mma_a(element_bits: u64) -> Result<LinearLayout, LayoutError> {
 
 /// A of one `wgmma` from registers (64 x K, 32 bytes of K) in `warpgroups` warpgroups below each other, a power of two.
 pub fn wgmma_a(element_bits: u64, warpgroups: u64) -> Result<LinearLayout, LayoutError> {
+    if element_bits > 32 {
+        let m = format!("elements of {element_bits} bits; wgmma has 1, 8, 16 and 32");
+        return Err(LayoutError::Shape(m));
+    }
     let warps = 2 + log2("warpgroups", warpgroups)?;
     mma_a(element_bits)?.product(&LinearLayout::identity(Dim::Warp, ROW, warps))
 }
 
-/// B of `mma.sync.m16n8` with 32 bytes of K: (k, n) of one warp.
+/// B of `mma.sync.m16n8` with 32 bytes of K, or 64 of f64: (k, n) of one warp.
 pub fn mma_b(element_bits: u64) -> Result<LinearLayout, LayoutError> {
     let packed = per_register(element_bits)?;
     let register: Vec<_> = powers(1, packed).map(|k| (k, 0)).chain([(4 * packed, 0)]).collect();
@@ -158,8 +162,10 @@ pub fn mma_b(element_bits: u64) -> Result<LinearLayout, LayoutError> {
 fn per_register(element_bits: u64) -> Result<u64, LayoutError> {
     match element_bits {
         1 | 4 | 8 | 16 | 32 => Ok(32 / element_bits),
+        // A register of its own width.
+        64 => Ok(1),
         other => Err(LayoutError::Shape(format!(
-            "elements of {other} bits; mma.sync has 1, 4, 8, 16 and 32"
+            "elements of {other} bits; mma.sync has 1, 4, 8, 16, 32 and 64"
         ))),
     }
 }
@@ -337,6 +343,25 @@ mod tests {
                 .expect("legal")
                 .same_map(&mma_b(16).expect("legal"))
         );
+    }
+
+    #[test]
+    fn fragments_of_f64_are_those_of_the_manual() {
+        // PTX ISA, "Matrix Fragments for mma.m16n8k8 with .f64": groupID and threadID_in_group.
+        let (a, b) = (mma_a(64).expect("legal"), mma_b(64).expect("legal"));
+        for lane in 0..32 {
+            let (group, thread) = (lane / 4, lane % 4);
+            for i in 0..4 {
+                let at = [(Dim::Register, i), (Dim::Lane, lane)];
+                let place = |layout: &LinearLayout| (layout.coordinate(&at, ROW), layout.coordinate(&at, COLUMN));
+                assert_eq!(place(&a), (group + 8 * (i % 2), thread + 4 * (i / 2)));
+                if i < 2 {
+                    assert_eq!(place(&b), (thread + 4 * i, group));
+                }
+            }
+        }
+        let refused = wgmma_a(64, 1).expect_err("wgmma has no f64").to_string();
+        assert!(refused.contains("wgmma has 1, 8, 16 and 32"), "{refused}");
     }
 
     #[test]

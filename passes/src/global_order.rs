@@ -8,26 +8,27 @@
 //! ```
 use crate::{
     convert_tile_to_nvvm::goes_through_lanes,
-    insert_sync::{DEEPEST, is_argument, is_computed, is_fixed},
+    insert_sync::{DEEPEST, is_argument, is_computed, is_fixed, is_uniform},
     known::known_multiple,
     shared_uses::{Use, in_role},
     uniform::search,
 };
 use girih_dialects::tile::{
     distribution::Distribution,
+    layouts::layout_of,
     ops::{
         atomic::{AtomicRmw, Semantics},
         memory::{Alloc, Slab, Store},
     },
 };
-use girih_ir::prelude::*;
+use girih_ir::{ext::DYNAMIC, prelude::*};
 
 type V<'c> = Value<'c, 'c>;
 
 /// Whether two accesses to one argument of a kernel need no barrier between them, in whatever passes of loops they are.
 pub fn in_thread_order(a: &Use<'_>, b: &Use<'_>) -> bool {
     // Explicit code, which orders itself.
-    if !a.is_whole_tile() && !b.is_whole_tile() {
+    if !a.is_tile() && !b.is_tile() {
         return true;
     }
     // Atomic ops of one kind come in any order where nobody sees it.
@@ -44,6 +45,8 @@ pub(crate) fn own_or_apart(a: &Use<'_>, b: &Use<'_>) -> bool {
         return false;
     }
     let (ae, be) = (extents(a, at.len()), extents(b, bt.len()));
+    // Each warpgroup may have its part elsewhere.
+    let is_alike = |x: V<'_>| is_uniform(x) || a.is_whole_tile() && b.is_whole_tile();
     let lie_apart = (at.iter().zip(&ae)).zip(bt.iter().zip(&be)).any(|((x, m), (y, n))| {
         let ((x, c), (y, d)) = (offset(*x), offset(*y));
         let apart = c.saturating_add(*m) <= d || d.saturating_add(*n) <= c;
@@ -52,7 +55,7 @@ pub(crate) fn own_or_apart(a: &Use<'_>, b: &Use<'_>) -> bool {
             let unit = known_multiple(x);
             c >= 0 && d >= 0 && c.saturating_add(*m) <= unit && d.saturating_add(*n) <= unit
         };
-        apart && x == y && x.is_none_or(|x| is_fixed(x) || within(x))
+        apart && x == y && x.is_none_or(|x| is_alike(x) && (is_fixed(x) || within(x)))
     });
     lie_apart || (at == bt && is_divided_alike(a, b) && at.iter().zip(&ae).all(|(v, n)| goes_by(*v, *n, DEEPEST)))
 }
@@ -68,9 +71,10 @@ pub(crate) fn commute(a: &Use<'_>, b: &Use<'_>) -> bool {
 }
 
 /// Whether a memref is the same memory each time that a thread comes by, or memory that lies apart: a buffer, a part of one that
-/// no loop moves, or whichever slab.
+/// no loop moves, or whichever slab. Other indices are other elements there.
 pub(crate) fn is_one_place<'c>(memory: V<'c>) -> bool {
     let decided_by = |v: V<'c>| match v.defining_op() {
+        Some(op) if may_overlap(op) => Err(()),
         Some(op) if op.is::<Alloc>() => Ok(vec![]),
         Some(op) if op.is::<Slab>() => Ok(op.operand_values().into_iter().take(1).collect()),
         Some(op) if is_computed(op) => Ok(op.operand_values()),
@@ -78,6 +82,38 @@ pub(crate) fn is_one_place<'c>(memory: V<'c>) -> bool {
         _ => Err(()),
     };
     search([memory], decided_by).is_none()
+}
+
+/// Whether a memref may have one element at several indices: an argument has none, nor a part of one, but a cast may give it
+/// whatever strides.
+pub(crate) fn has_overlaps(memory: V<'_>) -> bool {
+    let mut at = memory.defining_op();
+    while let Some(op) = at {
+        if may_overlap(op) {
+            return true;
+        }
+        at = op.operand_values().first().and_then(ValueExt::defining_op);
+    }
+    false
+}
+
+fn may_overlap(op: OperationRef<'_, '_>) -> bool {
+    if op.full_name() != "memref.reinterpret_cast" {
+        return false;
+    }
+    let t = op.result_values()[0].r#type();
+    let (Some(shape), Some((strides, _))) = (t.shape(), t.strides_and_offset()) else {
+        return true;
+    };
+    let mut axes: Vec<_> = strides.into_iter().zip(shape).filter(|(_, size)| *size != 1).collect();
+    axes.sort_unstable();
+    let is_known = axes.iter().all(|(stride, size)| *stride != DYNAMIC && *size != DYNAMIC);
+    // What the axes before reach.
+    let reaches = |axes: &[(i64, i64)]| {
+        let reach = axes.iter().map(|(stride, size)| stride.saturating_mul(size - 1));
+        reach.fold(0i64, i64::saturating_add)
+    };
+    !is_known || (0..axes.len()).any(|i| axes[i].0 <= reaches(&axes[..i]))
 }
 
 /// Whether both move a tile of one type, each of whose elements one thread alone reaches.
@@ -89,7 +125,11 @@ fn is_divided_alike(a: &Use<'_>, b: &Use<'_>) -> bool {
     let only_stored = !a.reads && !b.reads;
     // Roles divide tiles among threads of their own.
     let own = x == y && in_role(a.op) == in_role(b.op);
-    let divided = || Distribution::of(x).is_some_and(|d| only_stored || d.copy_bits() == 0);
+    // Of a fragment there are no copies.
+    let divided = || match Distribution::of(x) {
+        Some(d) => only_stored || d.copy_bits() == 0,
+        None => layout_of(x).is_some(),
+    };
     // Otherwise other threads reach them, and not the same for a load as for a store. One op goes one way in all its passes.
     let goes_one_way = || a.op == b.op && a.op.cast::<Store>().and_then(|s| s.vector_if()).is_none_or(is_fixed);
     own && divided() && (goes_one_way() || !goes_through_lanes(a.op) && !goes_through_lanes(b.op))

@@ -307,7 +307,7 @@ fn out_of_loops<'c>(op: OperationRef<'c, 'c>, earlier: OperationRef<'c, 'c>) -> 
 }
 
 /// Whether a value is the same in all threads of the block.
-fn is_uniform<'c>(v: V<'c>) -> bool {
+pub(crate) fn is_uniform<'c>(v: V<'c>) -> bool {
     let decided_by = |v: V<'c>| match v.defining_op() {
         Some(op) if is_computed(op) && !has_mark(op, VARIES) => Ok(op.operand_values()),
         Some(_) => Err(()),

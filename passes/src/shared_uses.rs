@@ -23,6 +23,7 @@
 use crate::allocate_scratch::scratch_bytes;
 use girih_dialects::tile::{
     distribution::is_distributed,
+    layouts::layout_of,
     marks::{ASYNC, COLLECTIVE, IN_FLIGHT, Order, marked_operands, order_of},
     ops::{
         kernel::{Kernel, WarpSpecialize},
@@ -83,6 +84,10 @@ impl<'c> Use<'c> {
     pub fn is_whole_tile(&self) -> bool {
         self.tile().is_some_and(is_distributed)
     }
+    /// Whether the op moves a whole tile, or a warpgroup's part of a product: not what single threads do.
+    pub fn is_tile(&self) -> bool {
+        self.is_whole_tile() || self.tile().is_some_and(|t| layout_of(t).is_some())
+    }
     /// Where the op loads or stores: its indices, one for each axis of the memref, and its rows, if it has some. Of ops that
     /// move no whole tile, the operands after the memref.
     pub fn places(&self) -> Vec<V<'c>> {
@@ -137,7 +142,7 @@ impl<'c> Uses<'c> {
             let (buffers, uses) = (found.buffers.len(), found.all.len());
             found.add(memory, false, false);
             let own = &found.all[uses..];
-            if !own.iter().any(|u| u.writes) || !own.iter().any(|u| u.is_whole_tile()) {
+            if !own.iter().any(|u| u.writes) || !own.iter().any(Use::is_tile) {
                 found.buffers.truncate(buffers);
                 found.all.truncate(uses);
             }

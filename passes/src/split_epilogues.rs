@@ -30,6 +30,7 @@
 //! as does one of fewer than 16 columns. *Numbers* stay what they are.
 use crate::{
     expand_mma::{Tiles, is_splat},
+    global_order::has_overlaps,
     known::{known_multiple, rows_are_aligned},
     nest::{may_alias, may_write},
     plan_copies::written_between,
@@ -324,7 +325,7 @@ fn slice<'c>(kernel: Kernel<'c, 'c>, stores: &[Store<'c, 'c>]) -> Vec<OperationR
 /// the same place, or nothing between the load and the stores.
 fn may_move<'c>(kernel: Kernel<'c, 'c>, load: Load<'c, 'c>, stores: &[Store<'c, 'c>]) -> bool {
     let memory = load.source();
-    if !is_global(memory.r#type()) {
+    if !is_global(memory.r#type()) || has_overlaps(memory) {
         return false;
     }
     let meets = stores.iter().filter(|store| may_alias(store.destination(), memory));

@@ -176,6 +176,16 @@ impl<'c> Epilogue<'c> {
             return None;
         };
         let ops = slice(kernel, &stores);
+        // What constants alone make is in no registers yet, and is made anew where it is stored.
+        let tiles = ops
+            .iter()
+            .flat_map(|op| op.operand_values())
+            .filter(|v| v.r#type().is_ranked_tensor_type());
+        let mut tiles = tiles.chain(stores.iter().map(|s| s.value()));
+        let is_made = |v: V<'c>| v.defining_op().is_some_and(|op| ops.contains(&op) && !op.is::<Load>());
+        if tiles.all(is_made) {
+            return None;
+        }
         let warps = kernel.threads() / 32;
         let mut epilogue = Epilogue {
             rows,

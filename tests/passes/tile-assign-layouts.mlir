@@ -124,3 +124,17 @@ tile.kernel @masked(%A: memref<?x?xi32, strided<[?, 1]>, #tile.global>, %B: !row
   %n = arith.cmpi eq, %c, %one : tensor<64x64xi32>
   tile.store %b, %B[%c0, %c0] mask %n : tensor<64x64xi1> : tensor<64x64xf32>, !rows
 }
+
+// What is free has the layout that it is converted to at once.
+// CHECK-LABEL: tile.kernel @free
+// CHECK: %[[C:.*]] = arith.constant dense<5.000000e+00> : tensor<64x16xf16, #tile.blocked<per_thread = [1, 8], lanes = [16, 2], warps = [4, 1]>>
+// CHECK-NOT: tensor<64x16xf16>
+tile.kernel @free(%Y: memref<64x16xf16, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c = arith.constant dense<5.0> : tensor<64x16xf16>
+  %rows = tile.convert_layout %c : tensor<64x16xf16> -> tensor<64x16xf16, #tile.blocked<per_thread = [1, 8], lanes = [16, 2], warps = [4, 1]>>
+  tile.store %rows, %Y[%c0, %c0] : tensor<64x16xf16, #tile.blocked<per_thread = [1, 8], lanes = [16, 2], warps = [4, 1]>>, memref<64x16xf16, #tile.global>
+}

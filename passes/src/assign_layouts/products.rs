@@ -1,5 +1,5 @@
 //! The layouts that products of matrices want.
-use super::graph::Graph;
+use super::graph::{Graph, is_free};
 use crate::layout_conversion::of_warpgroups;
 use girih_core::layout::{Factor, MmaTile, mma_neighbours, mma_operand};
 use girih_dialects::tile::{
@@ -45,7 +45,12 @@ pub fn spread<'c>(graph: &mut Graph<'c>, body: &[OperationRef<'c, 'c>], warps: u
 /// The layout that an operand of a product must have, or of what goes to warpgroups.
 pub fn needed<'c>(op: OperationRef<'c, 'c>, operand: usize) -> Option<Attribute<'c>> {
     if let Some(convert) = op.cast::<ConvertLayout>() {
-        return as_warpgroups(convert).filter(|_| layout_of(convert.result().r#type()).is_some());
+        let to = convert.result().r#type();
+        return match layout_of(to) {
+            Some(_) => as_warpgroups(convert),
+            // What is free has the layout at once.
+            None => to.encoding().filter(|_| is_free(convert.source())),
+        };
     }
     let mma = op.cast::<Mma>()?;
     let t = mma.result().r#type();

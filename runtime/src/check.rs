@@ -35,10 +35,11 @@ pub enum Measure<'a> {
 }
 
 impl Measure<'_> {
-    /// The elementwise measure for a result when nothing is said: exact for integers; for floats a few units in the last
-    /// place of the element, or of the largest element of the array for those that are small beside it.
-    pub fn default_for(want: &Array) -> Measure<'static> {
-        let tol = match want.dtype() {
+    /// The elementwise measure for a result of type `got` when nothing is said: exact for integers; for floats a few units in
+    /// the last place of the element, or of the largest element of the array for those that are small beside it. A reference
+    /// may be more precise than the result.
+    pub fn default_for(got: DType, want: &Array) -> Measure<'static> {
+        let tol = match got {
             DType::I1 | DType::I8 | DType::I16 | DType::I32 | DType::I64 => 0.0,
             DType::F64 => 1e-12,
             DType::F32 => 1e-5,
@@ -390,6 +391,18 @@ mod tests {
     }
 
     #[test]
+    fn a_precise_reference_holds_a_result_to_its_own_type() {
+        let want = array(DType::F64, &[1.0 + 1e-6, 3.0]);
+        let got = array(DType::F32, &[1.0, 3.0]);
+        let measure = Measure::default_for(got.dtype(), &want);
+        assert!(compare(&got, &want, &measure).unwrap().is_right());
+        let ones = array(DType::I32, &[1.0, 3.0]);
+        let near = array(DType::F32, &[1.0 + 1e-6, 3.0]);
+        let measure = Measure::default_for(near.dtype(), &ones);
+        assert!(compare(&near, &ones, &measure).unwrap().is_right());
+    }
+
+    #[test]
     fn units_in_the_last_place() {
         assert_eq!(ulp(DType::Bf16, 1.0), 2f64.powi(-7));
         assert_eq!(ulp(DType::Bf16, -256.0), 2.0);
@@ -405,7 +418,7 @@ mod tests {
     #[test]
     fn shapes_must_agree() {
         let (got, want) = (array(DType::F32, &[1.0]), array(DType::F32, &[1.0, 2.0]));
-        let error = compare(&got, &want, &Measure::default_for(&want)).unwrap_err();
+        let error = compare(&got, &want, &Measure::default_for(got.dtype(), &want)).unwrap_err();
         assert_eq!(error.to_string(), "the reference has shape [2], but the result has [1]");
     }
 

@@ -42,17 +42,31 @@ impl FromStr for Dim3 {
 #[derive(Clone, Debug, Default, Args)]
 pub struct Explicit {
     /// For PTX without a launch manifest: threads of a block. Its parameters are the --arg in order.
-    #[arg(long, value_name = "X[,Y[,Z]]")]
+    #[arg(long, value_name = "X[,Y[,Z]]", allow_hyphen_values = true)]
     pub block: Option<Dim3>,
     /// For PTX without a launch manifest: blocks; one by default.
-    #[arg(long, value_name = "X[,Y[,Z]]", requires = "block")]
+    #[arg(long, value_name = "X[,Y[,Z]]", requires = "block", allow_hyphen_values = true)]
     pub grid: Option<Dim3>,
     /// For PTX without a launch manifest: blocks of a cluster.
-    #[arg(long, value_name = "X[,Y[,Z]]", requires = "block")]
+    #[arg(long, value_name = "X[,Y[,Z]]", requires = "block", allow_hyphen_values = true)]
     pub cluster: Option<Dim3>,
     /// For PTX without a launch manifest: dynamic shared memory of a block in bytes.
-    #[arg(long, value_name = "BYTES", requires = "block")]
+    #[arg(long, value_name = "BYTES", requires = "block", value_parser = number::<u32>(0, u32::MAX.into()), allow_hyphen_values = true)]
     pub shared: Option<u32>,
+}
+
+/// Reads a number of a command line, from `least` to `most`.
+///
+/// Errors of what it returns: anything else.
+pub fn number<T: TryFrom<u64>>(
+    least: u64,
+    most: u64,
+) -> impl Fn(&str) -> std::result::Result<T, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.parse().ok().filter(|n| (least..=most).contains(n));
+        let number = number.and_then(|n| T::try_from(n).ok());
+        number.ok_or_else(|| format!("expected a number from {least} to {most}, found `{text}`"))
+    }
 }
 
 impl Explicit {

@@ -349,7 +349,7 @@ pub fn check_one(got: &Array, name: &str, check: &CheckSpec, seed: u64) -> Resul
             },
         );
     }
-    let own = Measure::default_for(&want);
+    let own = Measure::default_for(got.dtype(), &want);
     let measure = match (own, check.rtol, check.atol) {
         (own, None, None) => own,
         (_, rtol, atol) => Measure::Elementwise {

@@ -146,7 +146,7 @@ impl Reference {
         let dtype = want.dtype();
         match scale {
             None => Ok(match self.annotation.tol {
-                None => Measure::default_for(want),
+                None => Measure::default_for(dtype, want),
                 Some(tol) => Measure::relative_to(want, tol),
             }),
             Some(scale) if scale.to_f64().iter().any(|value| value.is_infinite()) => Err(Failure::new(format!(

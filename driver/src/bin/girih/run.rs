@@ -11,7 +11,7 @@ use girih::{
 };
 use girih_runtime::{
     check::CheckSpec,
-    explicit::Explicit,
+    explicit::{Explicit, number},
     run::{DeviceChoice, Named, Request},
     spec::Spec,
 };
@@ -71,7 +71,7 @@ pub struct Args {
     #[arg(long = "report", value_name = "WHAT", value_enum, conflicts_with = "time")]
     reports: Vec<Report>,
     /// Warp instructions after which the simulator gives the launch up and says where it is; 20000000000 otherwise.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = number::<u64>(1, u64::MAX), allow_hyphen_values = true)]
     instruction_limit: Option<u64>,
     /// Compare with no function.
     #[arg(long)]
@@ -80,10 +80,10 @@ pub struct Args {
     #[arg(long, default_value = "auto")]
     device: DeviceChoice,
     /// Time this many launches, each with a cold L2 cache.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = number::<usize>(0, u32::MAX.into()), allow_hyphen_values = true)]
     time: usize,
     /// Seed of random arguments.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = number::<u64>(0, u64::MAX), allow_hyphen_values = true)]
     seed: u64,
     #[command(flatten)]
     explicit: Explicit,

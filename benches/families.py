@@ -199,6 +199,27 @@ class Gather(Family):
         return None if torch.equal(outs[0], self.torch(args)) else "not the rows"
 
 
+class Scatter(Family):
+    """Rows to as many rows in another order; of twice as many, half stay as they are."""
+
+    def operands(self, shape):
+        x = dense(randn(*shape))
+        generator = torch.Generator(device="cuda").manual_seed(1)
+        numbers = torch.randperm(2 * shape[0], generator=generator, device="cuda")[: shape[0]].to(torch.int32)
+        return [x, numbers], [unwritten(2 * shape[0], shape[1], dtype=torch.bfloat16)]
+
+    def torch(self, args):
+        out = torch.empty(2 * args[0].shape[0], args[0].shape[1], device="cuda", dtype=torch.bfloat16)
+        return out.index_copy_(0, args[1].long(), args[0])
+
+    def work(self, args, outs):
+        """Each row is read once and written once."""
+        return args[1].numel() * 4 + 2 * args[0].numel() * args[0].element_size()
+
+    def problem(self, args, outs):
+        return None if torch.equal(outs[0].index_select(0, args[1]), args[0]) else "not the rows"
+
+
 class Histogram(Family):
     """X of rows x columns numbers, counted in 1,024 places."""
 
@@ -293,6 +314,7 @@ FAMILIES = {
     "argmax": Argmax(),
     "cumsum": Cumsum(),
     "gather": Gather(),
+    "scatter": Scatter(),
     "histogram": Histogram(),
     "quantize": Quantize(),
     "gelu": Gelu(),

@@ -44,7 +44,7 @@ VARIANTS = {
     # Blocks of a multiprocessor are those of the grid.
     "histogram": [(1, 4096, 256, 1, 8), (1, 8192, 256, 1, 8), (1, 4096, 512, 1, 4), (1, 8192, 512, 1, 4), (1, 8192, 1024, 1, 2), (1, 2048, 128, 1, 16)],
     # As they stand in the file.
-    **{name: [()] for name in ("argmax", "cumsum", "gather", "quantize", "gelu", "gemm")},
+    **{name: [()] for name in ("argmax", "cumsum", "gather", "scatter", "quantize", "gelu", "gemm")},
 }
 # example, shape, variants that run it
 CASES = [
@@ -55,12 +55,14 @@ CASES = [
     ],
     *[(name, (16384, 16384), VARIANTS[name]) for name in ("row_sum", "col_sum", "transpose", "argmax", "cumsum", "histogram", "gelu")],
     ("gather", (65536, 4096), VARIANTS["gather"]),
+    ("scatter", (65536, 4096), VARIANTS["scatter"]),
     ("quantize", (65536, 4096), VARIANTS["quantize"]),
     # Rows that start anywhere: nothing is aligned.
     *[(name, (32768, 8191), WHOLE) for name in ("softmax", "rmsnorm", "layernorm")],
     ("softmax", (4096, 50257), SPLIT),
     *[(name, (16383, 16381), VARIANTS[name]) for name in ("row_sum", "transpose", "cumsum")],
     ("gather", (65536, 4095), VARIANTS["gather"]),
+    ("scatter", (65536, 4095), VARIANTS["scatter"]),
     ("quantize", (65536, 4095), VARIANTS["quantize"]),
     ("gemm", (8192, 8192, 8192), VARIANTS["gemm"]),
 ]

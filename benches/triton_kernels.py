@@ -173,6 +173,16 @@ def gather(X, I, Y, rows, n, stride_x, stride_y, ROWS: tl.constexpr, COLUMNS: tl
 
 
 @triton.jit
+def scatter(X, I, Y, rows, n, stride_x, stride_y, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    column = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
+    number = tl.load(I + row, mask=row < rows, other=0).to(tl.int64)
+    mask = (row[:, None] < rows) & (column[None, :] < n)
+    x = tl.load(X + row[:, None].to(tl.int64) * stride_x + column[None, :], mask=mask)
+    tl.store(Y + number[:, None] * stride_y + column[None, :], x, mask=mask)
+
+
+@triton.jit
 def histogram(X, H, n, BLOCK: tl.constexpr):
     """With an atomic addition for each element."""
     at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
@@ -313,11 +323,12 @@ def configurations(name, args, outs):
     elif name == "cumsum":
         for block, warps in [(1024, 2), (1024, 4), (2048, 4), (2048, 8), (4096, 4), (4096, 8), (8192, 8), (8192, 16)]:
             add(f"{block}, {warps} warps", lambda b=block, w=warps: cumsum[(rows,)](x, out, n, x.stride(0), out.stride(0), BLOCK=b, num_warps=w))
-    elif name == "gather":
+    elif name in ("gather", "scatter"):
+        kernel = gather if name == "gather" else scatter
         looked_up = args[1].shape[0]
         for r, c, warps in [(1, 1024, 4), (1, 2048, 4), (1, 4096, 4), (1, 4096, 8), (4, 1024, 4), (16, 256, 4), (8, 512, 4), (16, 512, 8)]:
             grid = (triton.cdiv(looked_up, r), triton.cdiv(n, c))
-            add(f"{r}x{c}, {warps} warps", lambda g=grid, r=r, c=c, w=warps: gather[g](x, args[1], out, looked_up, n, x.stride(0), out.stride(0), ROWS=r, COLUMNS=c, num_warps=w))
+            add(f"{r}x{c}, {warps} warps", lambda g=grid, r=r, c=c, w=warps: kernel[g](x, args[1], out, looked_up, n, x.stride(0), out.stride(0), ROWS=r, COLUMNS=c, num_warps=w))
     elif name in ("histogram", "gelu"):
         n = x.numel()
         for block, warps in [(512, 4), (1024, 4), (1024, 8), (2048, 4), (2048, 8), (4096, 4), (4096, 8), (8192, 8)]:

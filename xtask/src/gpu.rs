@@ -69,7 +69,7 @@ const LARGE_SHAPES: [[u32; 3]; 4] = [
 ];
 
 /// What of the examples runs on the GPU and on the simulator, every bit compared, with sizes drawn anew for each seed.
-const DIFFS: [(&str, &str, &str); 18] = [
+const DIFFS: [(&str, &str, &str); 19] = [
     (
         "gemm_explicit.mlir",
         "--arg A=randn:bf16[M,K] --arg B=randn:bf16[K,N] --arg C=poison:bf16[M,N]",
@@ -119,6 +119,11 @@ const DIFFS: [(&str, &str, &str); 18] = [
         "gather.mlir",
         "--arg X=randn:bf16[M,N] --arg I=zeros:i32[K] --arg Y=poison:bf16[K,N]",
         "--let M=1..40,N=1..600,K=1..70 --seeds 20",
+    ),
+    (
+        "scatter.mlir",
+        "--arg X=randn:bf16[K,N] --arg I=iota:i32[K] --arg Y=zeros:bf16[M,N]",
+        "--let M=1..90,N=1..600,K=1..70 --seeds 20",
     ),
     // Approximations of the hardware, which the simulator has within their bounds.
     (

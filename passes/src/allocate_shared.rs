@@ -114,6 +114,13 @@ impl Buffer<'_, '_> {
     fn span(&self) -> Option<(u64, u64)> {
         self.offset.map(|o| (o, o.saturating_add(self.bytes)))
     }
+    /// Whether it is another one again, at the same bytes: the body of a kernel may stand there twice, for other alignments.
+    fn is_again(&self, other: &Buffer<'_, '_>) -> bool {
+        let (own, other_op) = (self.alloc.op(), other.alloc.op());
+        self.offset == other.offset
+            && own.location() == other_op.location()
+            && self.alloc.result().r#type() == other.alloc.result().r#type()
+    }
     /// Whether placed and sharing bytes with `start..end`.
     fn meets(&self, start: u64, end: u64) -> bool {
         self.span().is_some_and(|(s, e)| s < end && start < e)
@@ -154,7 +161,8 @@ fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
     }
     op.set_attr("shared_bytes", I64::to_attribute(&(total as i64), op.ctx()));
 
-    let (sum, used) = (buffers.iter().map(|b| b.bytes).sum::<u64>(), covered(&buffers));
+    let sum: u64 = once(&buffers).map(|(_, b)| b.bytes).sum();
+    let used = covered(&buffers);
     cx.count(0, total);
     cx.count(1, total - used);
     cx.count(2, sum - used);
@@ -168,6 +176,12 @@ fn allocate<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         drop(listed(Diag::remark(&op, m), &buffers, &lifetimes));
     }
     Ok(())
+}
+
+/// The buffers with their numbers, those that stand there again left out.
+fn once<'b, 'c, 'a>(buffers: &'b [Buffer<'c, 'a>]) -> impl Iterator<Item = (usize, &'b Buffer<'c, 'a>)> {
+    let is_first = |(i, b): &(usize, &Buffer<'c, 'a>)| !buffers[..*i].iter().any(|earlier| b.is_again(earlier));
+    buffers.iter().enumerate().filter(is_first)
 }
 
 /// Bytes that some buffer has.
@@ -184,12 +198,9 @@ fn covered(buffers: &[Buffer<'_, '_>]) -> u64 {
 
 /// A note for each buffer, in the order of the source.
 fn listed<'c>(mut diag: Diag, buffers: &[Buffer<'c, '_>], lifetimes: &Lifetimes<'c>) -> Diag {
-    for (i, b) in buffers.iter().enumerate() {
+    for (i, b) in once(buffers) {
         let (start, end) = b.span().unwrap_or_default();
-        let others = buffers
-            .iter()
-            .enumerate()
-            .filter(|(j, o)| *j != i && o.meets(start, end));
+        let others = once(buffers).filter(|(j, o)| *j != i && o.meets(start, end));
         let others: BTreeSet<String> = others.map(|(_, o)| line(o.alloc.op())).collect();
         let others: Vec<String> = others.into_iter().collect();
         let sharing = match others[..] {

@@ -31,7 +31,7 @@ impl fmt::Display for Life<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Life::Always(why) => write!(f, "lives for the whole kernel: {why}"),
-            Life::Between(first, last) if first == last => write!(f, "lives at {}", line(*first)),
+            Life::Between(first, last) if line(*first) == line(*last) => write!(f, "lives at {}", line(*first)),
             Life::Between(first, last) => write!(f, "lives from {} to {}", line(*first), line(*last)),
         }
     }

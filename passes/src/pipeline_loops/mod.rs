@@ -341,7 +341,8 @@ impl<'c> Shared<'c> {
         self.too_few(one_of_each, room, fit, wanted)
     }
     /// The same where all threads copy in groups: so few that two blocks fit a multiprocessor, if that leaves three, and if the
-    /// registers are enough for two. When such a loop is over its slots are free for what threads exchange then.
+    /// registers are enough for two. When such a loop is over its slots are free for what threads exchange then, unless they
+    /// exchange something before it, too.
     fn slots_of_groups(&self, loops: &[Ahead<'c>], asked: i64) -> Res<i64> {
         let kernel = self.kernel.op();
         let limit = target_of(kernel).map_or(MAX_SHARED_BYTES, |t| u64::from(t.dynamic_shared_bytes()));
@@ -356,7 +357,13 @@ impl<'c> Shared<'c> {
                 .collect::<Vec<_>>()
         };
         let comes_again = |l: &Ahead<'c>| around(l).into_iter().any(|op| op.full_name() != "scf.if");
-        let lasts = inside > 0 || loops.iter().any(comes_again);
+        // What is exchanged before a loop may still be read when its first copies come.
+        let ops = kernel.nested_ops();
+        let number = |op: OperationRef<'c, 'c>| ops.iter().position(|other| *other == op);
+        let last = loops.iter().filter_map(|l| number(l.place)).max();
+        let is_before = |op| !is_inside(op) && number(op) < last;
+        let before = exchanged_bytes(self.kernel, true, &is_before);
+        let lasts = inside > 0 || before > 0 || loops.iter().any(comes_again);
         let used = allocated + SPARE_BYTES + if lasts { inside.max(outside) } else { 0 };
         let one_of_each: u64 = self.rings.iter().map(|ring| bytes(ring.slot)).sum();
         let room = limit.saturating_sub(used);

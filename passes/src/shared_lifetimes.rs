@@ -73,6 +73,20 @@ impl<'c> Lifetimes<'c> {
                 (0..n).map(with).collect()
             })
             .collect();
+        // A barrier before the wait for a copy is met while other threads' copies are still on their way.
+        for u in uses.all.iter().filter(|u| u.in_flight && u.way == Way::Plain) {
+            let Some(wait) = order.wait_after(u.op) else { continue };
+            for v in uses
+                .all
+                .iter()
+                .filter(|v| v.buffer != u.buffer && order.number(v.op) > order.number(wait))
+            {
+                if !order.meet_between(&uses, wait, v.op) {
+                    apart[u.buffer][v.buffer] = true;
+                    apart[v.buffer][u.buffer] = true;
+                }
+            }
+        }
         Walk::through(kernel, &uses, &[], &mut |pending, number| {
             let later = uses.all[number].buffer;
             for p in pending.iter().filter(|p| p.ordered.is_none()) {
@@ -139,7 +153,7 @@ impl<'c> Order<'c> {
             .filter(|u| u.buffer == buffer && u.in_flight && u.way == Way::Plain);
         let waits = copies
             .map(|u| self.wait_after(u.op))
-            .try_fold(0, |last, wait| Some(last.max(wait?)));
+            .try_fold(0, |last, wait| Some(last.max(self.number(wait?))));
         let why = if b.is_mbarrier {
             "it holds mbarriers".to_owned()
         } else if let Some(op) = b.lost {
@@ -175,16 +189,24 @@ impl<'c> Order<'c> {
         (Life::Always(why), vec![(0, usize::MAX)])
     }
 
-    /// The number of the first op after `op`, in a block around it, that waits for all copies of the thread.
-    fn wait_after(&self, op: OperationRef<'c, 'c>) -> Option<usize> {
+    /// The first op after `op`, in a block around it, that waits for all copies of the thread.
+    fn wait_after(&self, op: OperationRef<'c, 'c>) -> Option<OperationRef<'c, 'c>> {
         let waits = |op: &OperationRef<'c, 'c>| {
             op.is::<WaitAll>() || op.cast::<WaitGroup>().is_some_and(|wait| wait.pending() == 0)
         };
         self.path(op).into_iter().rev().find_map(|inner| {
             let ops = inner.block()?.op_list();
-            let wait = ops.into_iter().skip_while(|other| *other != inner).find(waits)?;
-            Some(self.number(wait))
+            ops.into_iter().skip_while(|other| *other != inner).find(waits)
         })
+    }
+
+    /// Whether all threads meet after `first`, whichever way they take from there, or before `last`, whichever way they came.
+    fn meet_between(&self, uses: &Uses<'c>, first: OperationRef<'c, 'c>, last: OperationRef<'c, 'c>) -> bool {
+        let (from, to) = (self.number(first), self.number(last));
+        let meets = |op: &OperationRef<'c, 'c>| (from + 1..to).contains(&self.number(*op)) && uses.meet_at(*op);
+        let around = [first, last].map(|op| self.path(op)).concat();
+        let mut blocks = around.into_iter().filter_map(|op| op.block());
+        blocks.any(|block| block.op_list().iter().any(meets))
     }
 
     /// From the first to the last of ops that share what they read and write.

@@ -150,6 +150,11 @@ impl<'c> Uses<'c> {
         found.numbered()
     }
 
+    /// Whether all threads of the block meet at an op.
+    pub fn meet_at(&self, op: OperationRef<'c, 'c>) -> bool {
+        order_of(op) == Some(Order::Block) || self.waiting.contains(&key(op))
+    }
+
     fn of_shared(kernel: Kernel<'c, 'c>) -> Uses<'c> {
         let mut found = Uses {
             buffers: vec![],

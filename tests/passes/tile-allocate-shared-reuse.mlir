@@ -177,3 +177,41 @@ module attributes {tile.target = "sm_90a"} {
     memref.store %x, %b[%t] : memref<64xf32, #tile.shared>
   }
 }
+
+// -----
+
+// Other threads' copies may still be on their way at a barrier before the wait: only one after it sets the bytes free.
+// REPORT: remark: {{.*}}kernel @before_the_wait has 512 bytes of shared memory, 0 of them between buffers, and 0 saved by sharing
+// CHECK-LABEL: tile.kernel @before_the_wait
+// CHECK-SAME: shared_bytes = 512
+// REPORT: remark: {{.*}}kernel @after_the_wait has 256 bytes of shared memory, 0 of them between buffers, and 256 saved by sharing
+// CHECK-LABEL: tile.kernel @after_the_wait
+// CHECK-SAME: shared_bytes = 256
+module attributes {tile.target = "sm_90a"} {
+  tile.kernel @before_the_wait(%A: memref<64xf32, #tile.global>) threads(64) launch {
+    %c1 = arith.constant 1 : index
+    tile.grid %c1, %c1, %c1
+  } body {
+    %x = arith.constant 1.0 : f32
+    %t = tile.thread_id
+    %a = tile.alloc : memref<64xf32, #tile.shared>
+    %b = tile.alloc : memref<64xf32, #tile.shared>
+    tile.cp_async %A[%t], %a[%t], 4 : memref<64xf32, #tile.global>, memref<64xf32, #tile.shared>
+    tile.barrier
+    tile.cp_async.wait_all
+    memref.store %x, %b[%t] : memref<64xf32, #tile.shared>
+  }
+  tile.kernel @after_the_wait(%A: memref<64xf32, #tile.global>) threads(64) launch {
+    %c1 = arith.constant 1 : index
+    tile.grid %c1, %c1, %c1
+  } body {
+    %x = arith.constant 1.0 : f32
+    %t = tile.thread_id
+    %a = tile.alloc : memref<64xf32, #tile.shared>
+    %b = tile.alloc : memref<64xf32, #tile.shared>
+    tile.cp_async %A[%t], %a[%t], 4 : memref<64xf32, #tile.global>, memref<64xf32, #tile.shared>
+    tile.cp_async.wait_all
+    tile.barrier
+    memref.store %x, %b[%t] : memref<64xf32, #tile.shared>
+  }
+}

@@ -363,8 +363,8 @@ impl<'c> Shared<'c> {
         let last = loops.iter().filter_map(|l| number(l.place)).max();
         let is_before = |op| !is_inside(op) && number(op) < last;
         let before = exchanged_bytes(self.kernel, true, &is_before);
-        let lasts = inside > 0 || before > 0 || loops.iter().any(comes_again);
-        let used = allocated + SPARE_BYTES + if lasts { inside.max(outside) } else { 0 };
+        let lasts = inside > 0 || loops.iter().any(comes_again);
+        let used = allocated + SPARE_BYTES + if lasts { inside.max(outside) } else { before };
         let one_of_each: u64 = self.rings.iter().map(|ring| bytes(ring.slot)).sum();
         let room = limit.saturating_sub(used);
         let fit = slots_in(room, one_of_each);

@@ -45,11 +45,13 @@ pub fn spread<'c>(graph: &mut Graph<'c>, body: &[OperationRef<'c, 'c>], warps: u
 /// The layout that an operand of a product must have, or of what goes to warpgroups.
 pub fn needed<'c>(op: OperationRef<'c, 'c>, operand: usize) -> Option<Attribute<'c>> {
     if let Some(convert) = op.cast::<ConvertLayout>() {
-        let to = convert.result().r#type();
-        return match layout_of(to) {
-            Some(_) => as_warpgroups(convert),
+        let (from, to) = (convert.source().r#type(), convert.result().r#type());
+        return match (layout_of(from), layout_of(to)) {
+            (_, Some(_)) => as_warpgroups(convert),
+            // A warpgroup's part stays what it is.
+            (Some(_), None) => None,
             // What is free has the layout at once.
-            None => to.encoding().filter(|_| is_free(convert.source())),
+            (None, None) => to.encoding().filter(|_| is_free(convert.source())),
         };
     }
     let mma = op.cast::<Mma>()?;

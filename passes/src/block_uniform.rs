@@ -22,7 +22,7 @@ pub fn is_uniform<'c>(op: OperationRef<'c, 'c>, values: &[V<'c>]) -> bool {
             break;
         }
         match parent.full_name() {
-            "scf.for" | "scf.if" | "scf.index_switch" => from.extend(bounds(parent)),
+            "scf.for" | "scf.while" | "scf.if" | "scf.index_switch" => from.extend(bounds(parent)),
             _ if parent.is::<WarpSpecialize>() => {}
             _ => return false,
         }
@@ -33,7 +33,11 @@ pub fn is_uniform<'c>(op: OperationRef<'c, 'c>, values: &[V<'c>]) -> bool {
 
 /// What decides whether a loop runs, or which way a branch goes.
 fn bounds<'c>(op: OperationRef<'c, 'c>) -> Vec<V<'c>> {
-    let count = if op.full_name() == "scf.for" { 3 } else { 1 };
+    let count = match op.full_name() {
+        "scf.while" => return yielded(op, 0, 0).into_iter().collect(),
+        "scf.for" => 3,
+        _ => 1,
+    };
     op.operand_values().into_iter().take(count).collect()
 }
 
@@ -47,12 +51,21 @@ fn decided_by<'c>(v: V<'c>) -> Option<Vec<V<'c>>> {
             (owner, _) if owner.is::<Kernel>() => Some(vec![]),
             (owner, 0) if owner.full_name() == "scf.for" => Some(bounds(owner)),
             (owner, i) if owner.full_name() == "scf.for" => Some([bounds(owner), carried(owner, i - 1)?].concat()),
+            (owner, i) if owner.full_name() == "scf.while" => {
+                let first = owner.region_at(0).entry()?.argument_values().contains(&v);
+                let from = match first {
+                    true => vec![*owner.operand_values().get(i)?, yielded(owner, 1, i)?],
+                    false => vec![yielded(owner, 0, 1 + i)?],
+                };
+                Some([bounds(owner), from].concat())
+            }
             _ => None,
         };
     };
     let number = op.result_values().iter().position(|r| *r == v)?;
     match op.full_name() {
         "scf.for" => Some([bounds(op), carried(op, number)?].concat()),
+        "scf.while" => Some([bounds(op), vec![yielded(op, 0, 1 + number)?]].concat()),
         "scf.if" | "scf.index_switch" => {
             let given: Option<Vec<V>> = (0..op.region_count()).map(|r| yielded(op, r, number)).collect();
             Some([bounds(op), given?].concat())

@@ -29,11 +29,12 @@
 //! Products whose operands are tiles are not its business.
 //!
 //! *Needs* operands in shared memory (`tile-plan-copies`), and `threads` to be 128 for each 64 rows. *Refuses* products with
-//! one operand there. *Numbers* stay what they are.
+//! one operand there, and tiles as a whole where `threads` is no power of two. *Numbers* stay what they are.
 use crate::{
     insert_sync::is_fixed,
     nest::may_alias,
     plan_copies::{WARPGROUP_ROWS, WARPGROUP_THREADS},
+    shared_uses::in_role,
 };
 use girih_dialects::{
     nvvm::Emit,
@@ -41,7 +42,7 @@ use girih_dialects::{
         layouts::{Fragment, Layout, is_laid_out},
         ops::{
             index::WarpId,
-            kernel::Kernel,
+            kernel::{Kernel, MAX_THREADS},
             memory::{Load, Slab, Store},
             mma::{Mma, Side, Staging},
             rows::masked,
@@ -134,7 +135,40 @@ fn expand<'c>(kernel: Kernel<'c, 'c>) -> Res {
     for mma in products {
         instructions(mma, warpgroup);
     }
-    Ok(())
+    check_whole(kernel)
+}
+
+/// Whether the block may hold the tiles that it holds as a whole.
+fn check_whole(kernel: Kernel<'_, '_>) -> Res {
+    let threads = kernel.threads();
+    if threads.unsigned_abs().is_power_of_two() {
+        return Ok(());
+    }
+    let is_whole = |v: &V| v.r#type().is_ranked_tensor_type() && !is_laid_out(v.r#type());
+    let holds = |op: &OperationRef| {
+        let is_used = !op.is_pure() || op.result_values().iter().any(|v| !v.users().is_empty());
+        let passes_on = op.region_count() > 0 || op.full_name() == "scf.yield" || op.is::<ConvertLayout>();
+        let values = [op.operand_values(), op.result_values()].concat();
+        is_used
+            && !passes_on
+            && op.full_name() != "arith.constant"
+            && in_role(*op).is_none()
+            && values.iter().any(is_whole)
+    };
+    let Some(op) = kernel.op().nested_ops().into_iter().find(holds) else {
+        return Ok(());
+    };
+    let below = 1 << (threads / WARPGROUP_THREADS).ilog2();
+    let choices = [below, 2 * below].map(|n| (n * WARPGROUP_ROWS, n * WARPGROUP_THREADS));
+    let choices = choices.iter().filter(|(_, threads)| *threads <= MAX_THREADS);
+    let choices: Vec<_> = choices
+        .map(|(rows, threads)| format!("M = {rows} with threads({threads})"))
+        .collect();
+    let m = format!(
+        "works on a whole tile in a kernel with threads({threads}), but threads that hold whole tiles are a power of two; others hold          products by warpgroups alone, and what loads, stores and arithmetic make of them in their size: take {}",
+        choices.join(" or ")
+    );
+    Diag::op(&op, m).report()
 }
 
 fn check<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>) -> Res {

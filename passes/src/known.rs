@@ -1,4 +1,5 @@
 //! What is known of an index before the kernel runs.
+use crate::global_views::Cut;
 use girih_dialects::tile::{
     facts::{Facts, argument},
     ops::kernel::Kernel,
@@ -303,7 +304,13 @@ fn size_of(memref: Value<'_, '_>, dim: Value<'_, '_>) -> Option<i64> {
 
 /// Whether rows of a memref along `axis` are known to start at multiples of `by` elements, as `tile.is_aligned` asks at run
 /// time, and with `ends` to end at them.
-pub fn rows_are_aligned(memref: Value<'_, '_>, axis: usize, by: i64, ends: bool) -> bool {
+pub fn rows_are_aligned<'c>(memref: Value<'c, 'c>, axis: usize, by: i64, ends: bool) -> bool {
+    let Some(cut) = Cut::whole(memref) else {
+        return false;
+    };
+    let (memref, Some(&axis)) = (cut.memory, cut.axes.get(axis)) else {
+        return false;
+    };
     let Some((owner, i)) = argument(memref) else {
         return false;
     };

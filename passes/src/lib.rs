@@ -10,11 +10,13 @@ pub mod choose_occupancy;
 mod constant_tiles;
 pub mod convert_spaces;
 pub mod convert_tile_to_nvvm;
+pub mod drop_unit_axes;
 pub mod expand_conversions;
 pub mod expand_math;
 pub mod expand_mma;
 pub mod expand_tma;
 mod global_order;
+mod global_views;
 pub mod inline_calls;
 pub mod insert_sync;
 pub mod known;
@@ -47,6 +49,7 @@ pub fn register() {
     ONCE.call_once(|| {
         register(set_target::SetTarget);
         register(inline_calls::InlineCalls);
+        register(drop_unit_axes::DropUnitAxes);
         register(plan_copies::PlanCopies);
         register(split_epilogues::SplitEpilogues);
         register(pipeline_loops::PipelineLoops);

@@ -2,10 +2,13 @@
 //!
 //! What counts passes, as a ring of slots does, goes on counting when an outer loop enters the inner one again. The number is
 //! arithmetic on the loops' counters, since how often the inner loops run does not change in the outermost one.
-use crate::slice::{Slice, is_defined_in};
+use crate::{
+    global_views::argument_under,
+    slice::{Slice, is_defined_in},
+};
 use girih_dialects::{
     nvvm::Emit,
-    tile::{facts::argument, marks::may_change_unnamed, ops::kernel::Kernel, spaces::is_global},
+    tile::{marks::may_change_unnamed, ops::kernel::Kernel, spaces::is_global},
 };
 use girih_ir::{ext::BlockExt, mlir_sys::*, op::EffectKind, prelude::*, rewrite::Before};
 
@@ -155,9 +158,9 @@ pub fn writer<'c>(place: OperationRef<'c, 'c>, memory: V<'c>) -> Option<Operatio
     place.nested_ops().into_iter().find(|op| may_write(*op, memory))
 }
 
-/// Whether two memrefs in global memory may be the same memory. Arguments of the kernel do not overlap.
+/// Whether two memrefs in global memory may be the same memory. Arguments of the kernel do not overlap, nor do views of them.
 pub fn may_alias<'c>(a: V<'c>, b: V<'c>) -> bool {
-    let (own, other) = (argument(a), argument(b));
+    let (own, other) = (argument_under(a), argument_under(b));
     is_global(a.r#type()) && is_global(b.r#type()) && (own.is_none() || other.is_none() || own == other)
 }
 

@@ -458,3 +458,53 @@ tile.kernel @pass_thru(%A: !rows, %B: !columns) threads(128) launch {
   // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: operand a says pass_thru, but staged operands are padded with zero}}
   %c = tile.mma %a, %b, %zero : tensor<64x16xbf16>, tensor<16x8xbf16>, tensor<64x8xf32>
 }
+
+// -----
+
+// Views that are no whole matrices of an argument: what lies behind their edges is not zero.
+!rows3 = memref<?x?x?xbf16, strided<[?, ?, 1]>, #tile.global>
+!columns3 = memref<?x64x64xbf16, strided<[?, 1, ?]>, #tile.global>
+!rows2 = memref<?x?xbf16, strided<[?, 1], offset: ?>, #tile.global>
+!columns2 = memref<32x64xbf16, strided<[1, ?], offset: ?>, #tile.global>
+module attributes {tile.target = "sm_90a"} {
+tile.kernel @parts(%A: !rows3, %B: !columns3) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  %b = tile.block_id x
+  %M = memref.dim %A, %c1 : !rows3
+  %K = memref.dim %A, %c2 : !rows3
+  %lower = memref.subview %A[%b, %b, 0] [1, %M, %K] [1, 1, 1] : !rows3 to !rows2
+  %half = memref.subview %B[%b, 0, 0] [1, 32, 64] [1, 1, 1] : !columns3 to !columns2
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) {
+    // expected-remark @+1 {{is copied by threads: no tensor copy takes operand a: tensor copies pad past the edge of an argument, so that a view of one has each of its dimensions whole or at one index, and this one has not}}
+    %x = tile.load %lower[%c0, %k] : !rows2 -> tensor<64x64xbf16>
+    // expected-remark @+1 {{is copied by threads: no tensor copy takes operand b: tensor copies pad past the edge of an argument}}
+    %y = tile.load %half[%k, %c0] : !columns2 -> tensor<64x64xbf16>
+    %next = tile.mma %x, %y, %acc : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+}
+}
+
+// -----
+
+// More warpgroups than a power of two hold products alone.
+!rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xbf16, strided<[1, ?]>, #tile.global>
+tile.kernel @three(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<192x8xf32>
+  %a = tile.load %A[%c0, %c0] : !rows -> tensor<192x16xbf16>
+  %b = tile.load %B[%c0, %c0] : !columns -> tensor<16x8xbf16>
+  // expected-remark @+1 {{M = 192 in a kernel with threads(128), but a warpgroup of 128 threads multiplies 64 rows; write threads(384), if only loads, stores and arithmetic in its size go with the product, or take rows that are a power of two}}
+  %c = tile.mma %a, %b, %zero : tensor<192x16xbf16>, tensor<16x8xbf16>, tensor<192x8xf32>
+}

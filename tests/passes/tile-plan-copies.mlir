@@ -268,3 +268,49 @@ tile.kernel @nibbles(%A: !rows {tile.aligned = 16, tile.divisible = [1, 16]}, %B
   }
   tile.store %sum, %C[%c0, %c0] : tensor<16x8xi32>, memref<?x?xi32, strided<[?, 1]>, #tile.global>
 }
+
+// -----
+
+// Matrices of a batch as views: what is asked is asked of the arguments, and the size that is another's is compared.
+// CHECK-LABEL: tile.kernel @batched
+// CHECK-DAG: %[[K:.*]] = memref.dim %A, %c2{{.*}}
+// CHECK-DAG: %[[A_OF:.*]] = memref.subview %A[
+// CHECK-DAG: %[[B_OF:.*]] = memref.subview %B[
+// CHECK: %[[A:.*]] = tile.is_aligned %A axis 2 by 8 any_size
+// CHECK: %[[B:.*]] = tile.is_aligned %B axis 1 by 8 any_size
+// CHECK: %[[B_K:.*]] = memref.dim %B, %c1{{.*}}
+// CHECK: %[[SAME:.*]] = arith.cmpi eq, %[[K]], %[[B_K]] : index
+// CHECK: %[[B_FITS:.*]] = arith.andi %[[B]], %[[SAME]] : i1
+// CHECK: tile.stage %[[A_OF]][%{{.*}}, %{{.*}}] side a major k by tma :
+// CHECK: tile.stage %[[B_OF]][%{{.*}}, %{{.*}}] side b major k by tma :
+// CHECK: tile.stage %[[A_OF]][%{{.*}}, %{{.*}}] side a major k by tma where %[[A]]
+// CHECK: tile.stage %[[B_OF]][%{{.*}}, %{{.*}}] side b major k by tma where %[[B_FITS]]
+!rows3 = memref<?x?x?xbf16, strided<[?, ?, 1]>, #tile.global>
+!columns3 = memref<?x?x?xbf16, strided<[?, 1, ?]>, #tile.global>
+!rows2 = memref<?x?xbf16, strided<[?, 1], offset: ?>, #tile.global>
+!columns2 = memref<?x?xbf16, strided<[1, ?], offset: ?>, #tile.global>
+module attributes {tile.target = "sm_90a"} {
+tile.kernel @batched(%A: !rows3, %B: !columns3, %C: memref<?x?xf32, strided<[?, 1]>, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  %b = tile.block_id x
+  %M = memref.dim %A, %c1 : !rows3
+  %K = memref.dim %A, %c2 : !rows3
+  %N = memref.dim %B, %c2 : !columns3
+  %a_of = memref.subview %A[%b, 0, 0] [1, %M, %K] [1, 1, 1] : !rows3 to !rows2
+  %b_of = memref.subview %B[%b, 0, 0] [1, %K, %N] [1, 1, 1] : !columns3 to !columns2
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) {
+    %x = tile.load %a_of[%c0, %k] : !rows2 -> tensor<64x64xbf16>
+    %y = tile.load %b_of[%k, %c0] : !columns2 -> tensor<64x64xbf16>
+    %next = tile.mma %x, %y, %acc : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  tile.store %sum, %C[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
+}
+}

@@ -5,6 +5,8 @@
 //! // pointer: A + 4 (%i strides[0] + 2); strides: 2 strides[0], -1
 //! ```
 use super::{Matched, memory::Global, refuse};
+pub use crate::global_views::NAMES;
+use crate::global_views::kept;
 use girih_dialects::{
     nvvm::{Emit, V},
     tile::{
@@ -18,16 +20,6 @@ use girih_ir::{
     kind::{I64s, Kind},
     prelude::*,
 };
-
-/// The ops that are lowered here.
-pub const NAMES: [&str; 6] = [
-    "memref.cast",
-    "memref.subview",
-    "memref.reinterpret_cast",
-    "memref.transpose",
-    "memref.collapse_shape",
-    "memref.expand_shape",
-];
 
 /// Whether an op sees strided global memory as strided global memory, by its types.
 pub fn is_global_view(op: OperationRef<'_, '_>) -> bool {
@@ -76,28 +68,6 @@ fn mixed<'c, const N: usize>(
     })
 }
 
-/// Which dimensions of a subview of `sizes` and `strides` its type has: it may leave out some of size 1.
-fn kept(sizes: &[i64], strides: &[i64], to: Type<'_>) -> Vec<usize> {
-    let shape = to.shape().unwrap_or_default();
-    let (known, _) = to.strides_and_offset().unwrap_or_default();
-    fn search(from: &[(i64, i64)], to: &[(i64, i64)], at: usize) -> Option<Vec<usize>> {
-        let Some(((size, stride), rest)) = from.split_first() else {
-            return to.is_empty().then(Vec::new);
-        };
-        if let Some(((s, t), others)) = to.split_first()
-            && size == s
-            && (stride == t || *stride == DYNAMIC || *t == DYNAMIC)
-            && let Some(mut found) = search(rest, others, at + 1)
-        {
-            found.insert(0, at);
-            return Some(found);
-        }
-        (*size == 1).then(|| search(rest, to, at + 1)).flatten()
-    }
-    let pairs = |a: &[i64], b: &[i64]| -> Vec<(i64, i64)> { a.iter().copied().zip(b.iter().copied()).collect() };
-    search(&pairs(sizes, strides), &pairs(&shape, &known), 0).unwrap_or_default()
-}
-
 /// Lowers the family.
 pub fn patterns(c: &mut Conversion<'_>) {
     for name in NAMES {
@@ -142,13 +112,7 @@ fn view<'c>(op: OperationRef<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &Co
                 .zip(&steps)
                 .map(|(s, by)| e.mul(*s, *by))
                 .collect();
-            let numbers = |name: &str| op.attr(name).and_then(I64s::from_attribute).unwrap_or_default();
-            let (own, _) = from.strides_and_offset().unwrap_or_default();
-            let known = own.iter().zip(numbers("static_strides")).map(|(s, by)| match (*s, by) {
-                (DYNAMIC, _) | (_, DYNAMIC) => DYNAMIC,
-                (s, by) => s.saturating_mul(by),
-            });
-            let keep = kept(&numbers("static_sizes"), &known.collect::<Vec<_>>(), to);
+            let keep = kept(op);
             let left = |list: &[V<'c>]| keep.iter().filter_map(|d| list.get(*d).copied()).collect();
             (pointer, left(&sizes), left(&strides))
         }

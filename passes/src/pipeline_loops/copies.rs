@@ -74,6 +74,8 @@ pub(super) struct Source<'c> {
     source: V<'c>,
     /// Indices of its first element.
     pub first: Vec<V<'c>>,
+    /// Indices along the other dimensions of the argument that tensor copies take it from.
+    pub at: Vec<V<'c>>,
 }
 
 /// Computes where to copy from in a place of which `slice` knows the loop's counter.
@@ -85,9 +87,17 @@ pub(super) fn place_of<'c>(e: &Emit<'c, '_>, slice: &mut Slice<'c, '_>, o: &Oper
             Diag::op(&o.stage.op(), m).report()
         }
     };
-    let source = get(o.stage.source())?;
-    let first = o.stage.indices().into_iter().map(get).collect::<Res<_>>()?;
-    Ok(Source { source, first })
+    // Tensor copies have a map instead.
+    let source = match o.is_by_tma() {
+        true => o.stage.source(),
+        false => get(o.stage.source())?,
+    };
+    let first = o.stage.indices().into_iter().map(&mut get).collect::<Res<_>>()?;
+    let at =
+        o.at.iter()
+            .map(|n| n.value().map_or_else(|| Ok(n.emit(e)), &mut get))
+            .collect::<Res<_>>()?;
+    Ok(Source { source, first, at })
 }
 
 /// Which chunks a copy takes.

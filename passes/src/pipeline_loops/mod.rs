@@ -47,7 +47,11 @@
 //! memory, so that elements are transposed on the way, where there is no loop, where passes cannot be numbered, and where the
 //! memref may hold something else before (`threads`).
 //!
-//! *Needs* `tile.stage ... by tma` to stand in the body of a loop itself, and copies from arguments of the kernel.
+//! Of a memref that has dimensions of an argument at one index of each other, as a matrix of a batch (`global_views`), the map is
+//! of the argument, and the indices are coordinates.
+//!
+//! *Needs* `tile.stage ... by tma` to stand in the body of a loop itself, and copies from arguments of the kernel, or from such
+//! parts of them that have the dimensions whole.
 //! *Refuses* negative `slots`, slots that do not fit, a `tile.stage ... by tma` that stands in no loop, in loops whose passes
 //! cannot be numbered (`nest`) or at a place that depends on more than their counters, one of a memref that the kernel writes
 //! before, one for which there is no tensor map,
@@ -153,7 +157,7 @@ struct Shared<'c> {
     first: OperationRef<'c, 'c>,
     maps: Maps<'c>,
     /// Views of arguments that only tensor maps are made of.
-    views: Vec<(V<'c>, OperationRef<'c, 'c>)>,
+    views: Vec<(V<'c>, Vec<usize>, OperationRef<'c, 'c>)>,
     rings: Vec<Ring<'c>>,
     /// Rings of mbarriers with their slots and the arrivals of a phase.
     barriers: Vec<(V<'c>, i64, i64)>,
@@ -254,7 +258,7 @@ fn pipeline<'c>(kernel: Kernel<'c, 'c>, slots: i64, cx: &PassContext<'c>) -> Res
     shared.initialise();
     let Shared { maps, views, .. } = shared;
     maps.finish();
-    for (_, view) in views {
+    for (.., view) in views {
         // SAFETY: the maps have been made, and nothing else uses the view.
         unsafe { mlirOperationDestroy(view.to_raw()) };
     }

@@ -1,6 +1,7 @@
 //! Staged operands of a loop: a ring of slots for each, a region that fills them ahead of the loop, and waits.
 use super::{Ahead, Shared, V, copies, with_shape};
 use crate::{
+    global_views::{Cut, Number, strided},
     nest::counter,
     slice::{Slice, is_defined_in},
 };
@@ -40,13 +41,15 @@ pub(super) struct Operand<'c> {
     pub ring: V<'c>,
     /// Of tensor copies.
     map: Option<V<'c>>,
+    /// Indices along dimensions of the map that the operand does not have, which are its first.
+    pub at: Vec<Number<'c>>,
     /// One tensor copy fills a whole slot.
     is_one_copy: bool,
 }
 
 impl<'c> Operand<'c> {
     /// Whether tensor copies fill it wherever the loop runs.
-    fn is_by_tma(&self) -> bool {
+    pub(super) fn is_by_tma(&self) -> bool {
         self.map.is_some() && self.stage.condition().is_none()
     }
     fn bytes(&self) -> i64 {
@@ -154,6 +157,7 @@ pub(super) fn operand<'c>(shared: &mut Shared<'c>, stage: Stage<'c, 'c>, ring: V
             staging,
             ring,
             map: None,
+            at: vec![],
             is_one_copy: false,
         });
     }
@@ -165,7 +169,9 @@ pub(super) fn operand<'c>(shared: &mut Shared<'c>, stage: Stage<'c, 'c>, ring: V
     let box_rows = if is_one_copy { blocks * rows } else { rows };
     let element = slot.element_type().unwrap_or(slot);
     let swizzle = shared_of(slot).map(|s| s.swizzle().to_string()).unwrap_or_default();
-    let text = format!("!tile.tensor_map<{box_rows}x{span}x{element}, swizzle = {swizzle}>");
+    let cut = argument_of(stage);
+    let units = "1x".repeat(cut.at.len());
+    let text = format!("!tile.tensor_map<{units}{box_rows}x{span}x{element}, swizzle = {swizzle}>");
     let t = Type::parse(e.context(), &text).and_then(TensorMapType::of);
     let Some(t) = t.filter(|t| t.violations().is_empty()) else {
         return Diag::op(
@@ -174,53 +180,58 @@ pub(super) fn operand<'c>(shared: &mut Shared<'c>, stage: Stage<'c, 'c>, ring: V
         )
         .report();
     };
-    let global = if stage.row_axis() == 0 {
-        stage.source()
-    } else {
-        transposed(shared, stage)
-    };
+    let own = [stage.row_axis(), 1 - stage.row_axis()].map(|axis| cut.axes[axis]);
+    let order: Vec<usize> = cut.at.iter().map(|(d, _)| *d).chain(own).collect();
+    let global = ordered(shared, stage, cut.memory, order);
     let map = shared.maps.of(stage.op(), global, None, t, true)?;
     Ok(Operand {
         stage,
         staging,
         ring,
         map: Some(map),
+        at: cut.at.into_iter().map(|(_, n)| n).collect(),
         is_one_copy,
     })
 }
 
-/// The memref that an operand comes from with its axes exchanged.
-fn transposed<'c>(shared: &mut Shared<'c>, stage: Stage<'c, 'c>) -> V<'c> {
+/// The argument that an operand comes from, and which part of it: as it is where it is no argument at indices.
+fn argument_of<'c>(stage: Stage<'c, 'c>) -> Cut<'c> {
     let source = stage.source();
-    if let Some((_, view)) = shared.views.iter().find(|(of, _)| *of == source) {
+    // Sizes alone are the map's.
+    let cut = Cut::of(source).filter(|cut| cut.asked.is_empty() || !cut.at.is_empty());
+    cut.unwrap_or(Cut {
+        memory: source,
+        axes: vec![0, 1],
+        at: vec![],
+        asked: vec![],
+    })
+}
+
+/// A memref with its dimensions in an order.
+fn ordered<'c>(shared: &mut Shared<'c>, stage: Stage<'c, 'c>, memory: V<'c>, order: Vec<usize>) -> V<'c> {
+    if order.is_sorted() {
+        return memory;
+    }
+    let same = |(of, by, _): &&(V<'c>, Vec<usize>, OperationRef<'c, 'c>)| *of == memory && *by == order;
+    if let Some((.., view)) = shared.views.iter().find(same) {
         return view.result0();
     }
     let at = Before(shared.first);
     let e = Emit::new(&at, stage.op().location());
-    let t = source.r#type();
-    let reversed = |mut list: Vec<i64>| {
-        list.reverse();
-        list
-    };
-    let shape = reversed(t.shape().unwrap_or_default());
+    let t = memory.r#type();
+    let reordered = |list: Vec<i64>| order.iter().map(|d| list[*d]).collect::<Vec<_>>();
     let (strides, offset) = t.strides_and_offset().unwrap_or_default();
-    let strides = reversed(strides);
-    // SAFETY: the parts are of a memref that exists, in another order.
-    let to = unsafe {
-        let layout = mlirStridedLayoutAttrGet(e.context().to_raw(), offset, strides.len() as isize, strides.as_ptr());
-        let element = mlirShapedTypeGetElementType(t.to_raw());
-        let space = mlirMemRefTypeGetMemorySpace(t.to_raw());
-        Type::from_raw(mlirMemRefTypeGet(
-            element,
-            shape.len() as isize,
-            shape.as_ptr(),
-            layout,
-            space,
-        ))
-    };
-    let exchange = e.attr("affine_map<(d0, d1) -> (d1, d0)>");
-    let view = e.op("memref.transpose", &[source], &[to], &[("permutation", exchange)]);
-    shared.views.push((source, view));
+    let to = strided(
+        t,
+        &reordered(t.shape().unwrap_or_default()),
+        &reordered(strides),
+        offset,
+    );
+    let names = |list: &mut dyn Iterator<Item = usize>| list.map(|d| format!("d{d}")).collect::<Vec<_>>().join(", ");
+    let (from, into) = (names(&mut (0..order.len())), names(&mut order.iter().copied()));
+    let permutation = e.attr(&format!("affine_map<({from}) -> ({into})>"));
+    let view = e.op("memref.transpose", &[memory], &[to], &[("permutation", permutation)]);
+    shared.views.push((memory, order, view));
     view.result0()
 }
 
@@ -242,8 +253,8 @@ fn fill<'c>(
         let bytes: i64 = operands.iter().map(Operand::bytes).sum();
         e.insert(mbarrier::ArriveExpectTx::build(loc, full, &[slot], e.c32(bytes), false));
         for o in operands {
-            let first = copies::place_of(e, &mut slice, o)?.first;
-            copy(e, o, &first, slot, full);
+            let from = copies::place_of(e, &mut slice, o)?;
+            copy(e, o, &from, slot, full);
         }
         return Ok(());
     };
@@ -254,7 +265,7 @@ fn fill<'c>(
         let by_tma = |e: Emit<'c, '_>| {
             e.if_then(e.cmp(Cmp::Eq, thread, e.index(0)), |e| {
                 e.insert(mbarrier::ExpectTx::build(loc, full, &[slot], e.c32(o.bytes())));
-                copy(&e, o, &from.first, slot, full);
+                copy(&e, o, &from, slot, full);
             });
         };
         if o.is_by_tma() {
@@ -313,11 +324,12 @@ fn fill<'c>(
 }
 
 /// The copies of one operand into a slot.
-fn copy<'c>(e: &Emit<'c, '_>, o: &Operand<'c>, first: &[V<'c>], slot: V<'c>, full: V<'c>) {
+fn copy<'c>(e: &Emit<'c, '_>, o: &Operand<'c>, from: &copies::Source<'c>, slot: V<'c>, full: V<'c>) {
     let Some(map) = o.map else { return };
     let loc = o.stage.op().location();
-    let row_axis = o.stage.row_axis();
-    let load = |coords: [V<'c>; 2], destination: V<'c>| {
+    let (row_axis, first) = (o.stage.row_axis(), &from.first);
+    let load = |own: [V<'c>; 2], destination: V<'c>| {
+        let coords = [&from.at[..], &own].concat();
         let barrier = (full, &[slot][..]);
         e.insert(TmaLoad::plain(
             loc,

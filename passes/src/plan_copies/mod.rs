@@ -390,7 +390,13 @@ fn staging<'c>(
     if side == Side::A && (kernel.threads() % WARPGROUP_THREADS != 0 || mn != warpgroups * WARPGROUP_ROWS) {
         let threads = mn / WARPGROUP_ROWS * WARPGROUP_THREADS;
         let remedy = if mn > 0 && mn % WARPGROUP_ROWS == 0 && threads <= 1024 {
-            format!("write threads({threads})")
+            let whole = match threads.unsigned_abs().is_power_of_two() {
+                true => "",
+                false => {
+                    ", if only loads, stores and arithmetic in its size go with the product, or take rows that are a power of two"
+                }
+            };
+            format!("write threads({threads}){whole}")
         } else {
             format!("take a tile of {} rows", warpgroups.max(1) * WARPGROUP_ROWS)
         };

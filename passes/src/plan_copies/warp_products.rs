@@ -26,6 +26,7 @@
 //! where two slots of all such operands do not fit into shared memory. Kernels with products of warpgroups stay as they are.
 use super::{COPY_BYTES, Planned, guard};
 use crate::{
+    global_views::Cut,
     known::{rows_are_aligned, unknown_parts},
     nest::{counter, writer},
     pipeline_loops::{SPARE_BYTES, allocated_bytes, exchanged_bytes, whole},
@@ -84,14 +85,27 @@ impl<'c> Plan<'c> {
         if self.is_known() {
             return e.constant(1, e.int(1));
         }
-        let aligned = IsAligned::build(e.loc(), e.int(1), self.load.source(), self.axis as i64, self.by, false);
         let mut slice = before(self.place);
+        // It can be had, or what it is of: see `operand`.
+        let (memory, axis) =
+            asked_of(self.place, self.load.source(), self.axis).unwrap_or((self.load.source(), self.axis));
+        let memory = slice.get(memory, &at).unwrap_or(memory);
+        let aligned = IsAligned::build(e.loc(), e.int(1), memory, axis as i64, self.by, false);
         self.multiples.iter().fold(e.insert(aligned).result0(), |all, v| {
             // It can be had: see `operand`.
             let v = slice.get(*v, &at).unwrap_or(*v);
             e.and(all, e.cmp(Cmp::Eq, e.rem_u(v, e.index(self.by)), e.index(0)))
         })
     }
+}
+
+/// The memref that is asked, before a loop, whether rows along an axis of another are aligned, and its axis: that memref itself,
+/// or the argument that it is a part of.
+fn asked_of<'c>(place: OperationRef<'c, 'c>, memref: V<'c>, axis: usize) -> Option<(V<'c>, usize)> {
+    if before(place).reaches(memref) {
+        return Some((memref, axis));
+    }
+    Cut::whole(memref).map(|cut| (cut.memory, cut.axes[axis]))
 }
 
 /// What can be computed before a loop.
@@ -238,6 +252,11 @@ fn operand<'c>(side: Side, load: Load<'c, 'c>, place: OperationRef<'c, 'c>) -> R
     }
     if writer(place, memory).is_some() {
         return Err("what the memory holds that it is loaded from may change in the loop".to_owned());
+    }
+    if asked_of(place, memory, axis).is_none() {
+        return Err(
+            "which part of an argument it is loaded from changes in the loop, and where its rows start".to_owned(),
+        );
     }
     let by = COPY_BYTES / bytes;
     let multiples = unknown_parts(load.indices()[axis], by);

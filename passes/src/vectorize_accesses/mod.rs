@@ -47,6 +47,7 @@
 mod twice;
 
 use crate::{
+    global_views::Cut,
     known::{known_multiple, rows_are_aligned},
     shared_uses::{InRole, in_role},
     uniform_run::uniform_run,
@@ -241,7 +242,7 @@ fn vectorize<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) {
 }
 
 /// The accesses of the block, or of a role.
-fn vectorize_in<'c>(kernel: Kernel<'c, 'c>, role: InRole<'c>, found: Vec<Candidate<'c>>, cx: &PassContext<'c>) {
+fn vectorize_in<'c>(kernel: Kernel<'c, 'c>, role: InRole<'c>, mut found: Vec<Candidate<'c>>, cx: &PassContext<'c>) {
     let blocks = kernel.body().block_list();
     let Some(body) = blocks.first() else { return };
     // What the arguments' attributes say is not asked.
@@ -279,6 +280,13 @@ fn vectorize_in<'c>(kernel: Kernel<'c, 'c>, role: InRole<'c>, found: Vec<Candida
     let own = role.map(|_| entry);
     let views: Vec<Value> = [*body].into_iter().chain(own).flat_map(in_front).collect();
     let memories = [arguments, views].concat();
+    // Rows of a matrix of a batch, whichever it is, are aligned where all are.
+    for c in &mut found {
+        let cut = Cut::whole(c.memory).filter(|_| !memories.contains(&c.memory));
+        if let Some(cut) = cut {
+            (c.memory, c.axis) = (cut.memory, cut.axes[c.axis]);
+        }
+    }
     let memory_of = |c: &Candidate<'c>| memories.iter().position(|m| *m == c.memory);
     let (served, other): (Vec<_>, Vec<_>) = found.into_iter().partition(|c| memory_of(c).is_some());
     for c in other {

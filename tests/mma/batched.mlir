@@ -8,6 +8,9 @@
 // RUN: girih run %s --kernel reshaped --device sim --check-memory --arg A=randn:bf16[3,33,67] --arg B=randn:bf16[3,67,65] --arg C=poison:f32[3,33,65] | FileCheck %s
 // Rows of multiples of 16 bytes in matrices that are none:
 // RUN: girih run %s --kernel reshaped --device sim --check-memory --arg "A=randn:bf16[3,33,64;offset=2]" --arg B=randn:bf16[3,64,65] --arg C=poison:f32[3,33,65] | FileCheck %s
+// Matrices past the last one are zero:
+// RUN: girih run %s --kernel reshaped --device sim --check-memory --reference @fewer_ref --arg A=randn:bf16[2,40,72] --arg B=randn:bf16[3,72,70] --arg C=poison:f32[3,40,70] | FileCheck %s
+// RUN: girih run %s --kernel reshaped --device sim --check-memory --reference @fewer_ref --arg A=randn:bf16[3,33,67] --arg B=randn:bf16[2,67,65] --arg C=poison:f32[3,33,65] | FileCheck %s
 //
 // RUN: girih run %s --kernel heads --device sim --check-memory --arg A=randn:f16[70,3,72] --arg B=randn:f16[40,3,72] --arg C=poison:f16[70,3,40] | FileCheck %s
 // RUN: girih run %s --kernel heads --device sim --check-memory --arg A=randn:f16[65,2,36] --arg B=randn:f16[33,2,36] --arg C=poison:f16[65,2,33] | FileCheck %s
@@ -123,6 +126,36 @@ func.func @reshaped_ref(%A: memref<?x?x?xbf16, strided<[?, ?, 1]>>, %B: memref<?
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%C : memref<?x?x?xf32, strided<[?, ?, 1]>>)
   linalg.batch_matmul ins(%A, %B : memref<?x?x?xbf16, strided<[?, ?, 1]>>, memref<?x?x?xbf16, strided<[?, 1, ?]>>) outs(%C : memref<?x?x?xf32, strided<[?, ?, 1]>>)
+  return
+}
+
+func.func @fewer_ref(%A: memref<?x?x?xbf16, strided<[?, ?, 1]>>, %B: memref<?x?x?xbf16, strided<[?, 1, ?]>>, %C: memref<?x?x?xf32, strided<[?, ?, 1]>>) attributes {girih.measure = "product"} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%C : memref<?x?x?xf32, strided<[?, ?, 1]>>)
+  %of_A = memref.dim %A, %c0 : memref<?x?x?xbf16, strided<[?, ?, 1]>>
+  %of_B = memref.dim %B, %c0 : memref<?x?x?xbf16, strided<[?, 1, ?]>>
+  %both = arith.minui %of_A, %of_B : index
+  %M = memref.dim %C, %c1 : memref<?x?x?xf32, strided<[?, ?, 1]>>
+  %N = memref.dim %C, %c2 : memref<?x?x?xf32, strided<[?, ?, 1]>>
+  %K = memref.dim %A, %c2 : memref<?x?x?xbf16, strided<[?, ?, 1]>>
+  scf.for %b = %c0 to %both step %c1 {
+    scf.for %i = %c0 to %M step %c1 {
+      scf.for %j = %c0 to %N step %c1 {
+        %sum = scf.for %k = %c0 to %K step %c1 iter_args(%t = %zero) -> f32 {
+          %x = memref.load %A[%b, %i, %k] : memref<?x?x?xbf16, strided<[?, ?, 1]>>
+          %y = memref.load %B[%b, %k, %j] : memref<?x?x?xbf16, strided<[?, 1, ?]>>
+          %xw = arith.extf %x : bf16 to f32
+          %yw = arith.extf %y : bf16 to f32
+          %s = math.fma %xw, %yw, %t : f32
+          scf.yield %s : f32
+        }
+        memref.store %sum, %C[%b, %i, %j] : memref<?x?x?xf32, strided<[?, ?, 1]>>
+      }
+    }
+  }
   return
 }
 

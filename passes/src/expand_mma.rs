@@ -147,7 +147,7 @@ fn check_whole(kernel: Kernel<'_, '_>) -> Res {
     let is_whole = |v: &V| v.r#type().is_ranked_tensor_type() && !is_laid_out(v.r#type());
     let holds = |op: &OperationRef| {
         let is_used = !op.is_pure() || op.result_values().iter().any(|v| !v.users().is_empty());
-        let passes_on = op.region_count() > 0 || op.full_name() == "scf.yield" || op.is::<ConvertLayout>();
+        let passes_on = op.dialect_name() == "scf" || op.is::<ConvertLayout>();
         let values = [op.operand_values(), op.result_values()].concat();
         is_used
             && !passes_on
@@ -165,7 +165,8 @@ fn check_whole(kernel: Kernel<'_, '_>) -> Res {
         .map(|(rows, threads)| format!("M = {rows} with threads({threads})"))
         .collect();
     let m = format!(
-        "works on a whole tile in a kernel with threads({threads}), but threads that hold whole tiles are a power of two; others hold          products by warpgroups alone, and what loads, stores and arithmetic make of them in their size: take {}",
+        "works on a whole tile in a kernel with threads({threads}), but threads that hold whole tiles are a power of two; others hold \
+         products by warpgroups alone, and what loads, stores and arithmetic make of them in their size: take {}",
         choices.join(" or ")
     );
     Diag::op(&op, m).report()

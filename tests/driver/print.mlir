@@ -71,6 +71,51 @@ tile.kernel @check(%X: memref<?xf32, #tile.global>) threads(64) launch {
   tile.print "after"
 }
 
+// What loops of any kind and branches give is one number where they are the same for all threads.
+// RUN: girih run %s --kernel loops --device sim | FileCheck %s --check-prefix=LOOPS --match-full-lines
+// LOOPS: block (0, 0, 0): before 0
+// LOOPS-NEXT: block (0, 0, 0): pass 0
+// LOOPS-NEXT: block (0, 0, 0): before 1
+// LOOPS-NEXT: block (0, 0, 0): pass 1
+// LOOPS-NEXT: block (0, 0, 0): before 2
+// LOOPS-NEXT: block (0, 0, 0): after 2
+// LOOPS-NEXT: block (0, 0, 0), thread 0: own 2
+// LOOPS-NEXT: block (0, 0, 0), thread 1: own 2
+// LOOPS-NEXT: loops: ran on simulator, grid 1x1x1
+tile.kernel @loops() threads(32) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %last = scf.while (%i = %c0) : (index) -> index {
+    tile.print "before {}", %i : index
+    %more = arith.cmpi ult, %i, %c2 : index
+    scf.condition(%more) %i : index
+  } do {
+  ^bb0(%i: index):
+    tile.print "pass {}", %i : index
+    %next = arith.addi %i, %c1 : index
+    scf.yield %next : index
+  }
+  tile.print "after {}", %last : index
+  // From another number in each thread on.
+  %t = tile.thread_id
+  %own = scf.while (%i = %t) : (index) -> index {
+    %more = arith.cmpi ult, %i, %c2 : index
+    scf.condition(%more) %i : index
+  } do {
+  ^bb0(%i: index):
+    %next = arith.addi %i, %c1 : index
+    scf.yield %next : index
+  }
+  %low = arith.cmpi ult, %t, %c2 : index
+  scf.if %low {
+    tile.print "own {}", %own : index
+  }
+}
+
 // In a role its first thread speaks where all are of one mind.
 // RUN: girih run %s --kernel roles --device sim | FileCheck %s --check-prefix=ROLES --match-full-lines
 // ROLES: block (0, 0, 0): first 0

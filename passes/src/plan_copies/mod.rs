@@ -34,7 +34,11 @@
 //! known. Where every operand of a loop may have tensor copies, a
 //! loop with nothing else stands beside the one in which each operand goes by its own test.
 //!
-//! An operand is copied by threads from the start where the memref is no argument of the kernel, no dimension has stride 1,
+//! A view that has dimensions of an argument whole, at one index of each other, as a matrix of a batch, is taken from the
+//! argument itself (`global_views`): a tensor copy has one element along each dimension that the view has not. A size of which is
+//! not known that it is the argument's is compared, together with the other tests.
+//!
+//! An operand is copied by threads from the start where the memref is neither, no dimension has stride 1,
 //! the product stands in no loop, the passes of the loops around cannot be numbered (`nest`), the place to copy from depends
 //! on more than their counters, or what the memref holds may change before; a remark says so.
 //!

@@ -342,6 +342,8 @@ op! {
     /// same for all threads and every pass of the loops around, and threads elsewhere. So does `cp_async where`: copies of 16
     /// bytes where it holds, narrower ones elsewhere. All threads of the block come by. With `transposed` the operand is the
     /// tile of the memref with its axes exchanged: `B` may be N x K in memory. `cache` is the policy of the tensor copies.
+    /// A `memref.subview` that leaves out dimensions of an argument is as large as the argument along the others where tensor
+    /// copies take it: they go by the edges of the argument.
     ///
     /// `tile-plan-copies` makes it of a `tile.load`; `tile-pipeline` gives it memory and copies.
     ///

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 type V<'c> = Value<'c, 'c>;
 
 /// Most ops that one tile is made anew of.
-const MOST: usize = 64;
+pub(crate) const MOST: usize = 64;
 
 /// Makes tiles anew for each op in a role that takes them from outside; those that cannot be are left.
 pub fn make_anew(kernel: Kernel<'_, '_>) {

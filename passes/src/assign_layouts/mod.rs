@@ -18,8 +18,25 @@
 //! Loads come then, the larger before the smaller: a load gets a layout in which warps move whole sectors, in vectors of 16
 //! bytes, and what is computed from it or with it takes its layout over, through elementwise ops, reductions and loops.
 //! What no load reaches takes the layout that a store wants. A load or store that would touch half as many sectors again as
-//! it needs under the layout that reaches it, or take three times the wavefronts in shared memory, keeps its own. Where layouts
-//! meet that differ, `tile.convert_layout` stands; constants, splats and iotas are made anew instead.
+//! it needs under the layout that reaches it, or take three times the wavefronts in shared memory, keeps its own.
+//!
+//! Where layouts meet that differ, `tile.convert_layout` stands; constants, splats and iotas are made anew instead. So is any
+//! tile where that costs less: the ops that it is made of, element by element or by broadcasts and transpositions, are done in
+//! the other layout, as far back as pays, and what they take is converted there. So a mask of counts is compared twice and
+//! goes nowhere, `bf16` is converted before it is widened, and a vector before it is repeated. An op whose result nobody takes in
+//! the first layout is not done twice, but moves. Nothing is loaded again.
+//!
+//! ```mlir
+//! %y = arith.extf %x : tensor<64x64xbf16, #L> to tensor<64x64xf32, #L>                                       // meets #M
+//!
+//! %c = tile.convert_layout %x : tensor<64x64xbf16, #L> -> tensor<64x64xbf16, #M>
+//! %y = arith.extf %c : tensor<64x64xbf16, #M> to tensor<64x64xf32, #M>
+//! ```
+//!
+//! Costs are counted in instructions of a warp. An op takes one for each element that a thread holds, a division or a function
+//! of `math` 20, and nothing where it only names registers. A conversion takes 4 for each shuffle and each wavefront of shared
+//! memory, of which a multiprocessor does one while it issues four instructions, 32 to wait for the block, or 8 for the warp,
+//! and one for each number that shares a word with one before it. Where costs are equal, and past 64 ops, tiles are converted.
 //!
 //! With `seed`, half of the tiles get layouts that are drawn at random, and so half of the ops stand between conversions: for
 //! tests, since no layout may change a result.
@@ -31,6 +48,7 @@
 //! `seed`, and ops on whole tiles where only some threads come by or with numbers that differ between threads. It gives a
 //! remark for each conversion. *Numbers* stay what they are.
 mod anchors;
+mod anew;
 mod graph;
 mod products;
 mod random;
@@ -63,7 +81,7 @@ use girih_ir::{
     prelude::*,
 };
 use graph::sliced;
-use settle::{Conversions, Copies, settle};
+use settle::{Settled, settle};
 
 /// Sectors touched for each needed, in hundredths, that an access puts up with.
 const TOLERATED_COST: u64 = 150;
@@ -93,6 +111,10 @@ impl Pass for AssignLayouts {
             Statistic {
                 name: "conversions",
                 description: "Conversions between layouts that move data between threads",
+            },
+            Statistic {
+                name: "made-anew",
+                description: "Ops done in another layout, or again, because that costs less than to convert what they give",
             },
         ],
         dialects: &[DialectSource::Rust(&girih_dialects::tile::TILE)],
@@ -211,33 +233,43 @@ fn assign<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         }
     }
     let mut errors = Errors::default();
+    let (mut spare, mut moves) = (vec![], vec![]);
     for (_, ops) in &places {
-        errors.merge(assign_in(kernel, ops, cx));
+        let settled = assign_in(kernel, ops, cx).map(|settled| {
+            cx.count(2, settled.anew);
+            spare.extend(settled.spare);
+            moves.extend(settled.moves);
+        });
+        errors.merge(settled);
     }
     errors.result()?;
-    // Free tiles that every user has a copy of.
-    for op in body.into_iter().rev() {
+    // Tiles that every user has in another layout.
+    let ops = kernel.body().block_list().into_iter().flat_map(|b| b.op_list());
+    let ops: Vec<_> = ops.flat_map(|op| op.nested_ops()).collect();
+    for op in ops.into_iter().rev() {
         let results = op.result_values();
-        if results
-            .first()
-            .is_some_and(|r| is_free(*r) && is_open(*r) && r.users().is_empty())
-        {
-            // SAFETY: its result has no uses, and the list holds it once.
+        let is_spare = || spare.contains(&op) || results.first().is_some_and(|r| is_free(*r) && is_open(*r));
+        if results.iter().all(|r| r.users().is_empty()) && is_spare() {
+            if let Some(n) = moves.iter().position(|(by, _)| *by == op) {
+                moves.remove(n).1.abandon();
+            }
+            // SAFETY: its results have no uses, and the list holds it once.
             unsafe { mlirOperationDestroy(op.to_raw()) };
         }
     }
+    cx.count(1, moves.len() as u64);
     Ok(())
 }
 
 /// Lays out the tiles of ops which the same threads run.
-fn assign_in<'c>(kernel: Kernel<'c, 'c>, body: &[OperationRef<'c, 'c>], cx: &PassContext<'c>) -> Res {
+fn assign_in<'c>(kernel: Kernel<'c, 'c>, body: &[OperationRef<'c, 'c>], cx: &PassContext<'c>) -> Res<Settled<'c>> {
     let open = |op: &&OperationRef<'c, 'c>| {
         // What is free is laid out where it is used.
         let made = op.result_values().into_iter().filter(|v| !is_free(*v));
         op.operand_values().into_iter().chain(made).any(is_open)
     };
     let Some(threads) = body.iter().find(open).and_then(|op| holders(*op)) else {
-        return Ok(());
+        return Ok(Settled::default());
     };
     if threads % 32 != 0 || !(threads as u64).is_power_of_two() {
         let next = threads.max(32).unsigned_abs().next_power_of_two().min(1024);
@@ -285,11 +317,11 @@ fn assign_in<'c>(kernel: Kernel<'c, 'c>, body: &[OperationRef<'c, 'c>], cx: &Pas
         }
     }
     cx.count(0, graph.tiles.len() as u64);
-    let (mut copies, mut conversions) = (Copies::default(), Conversions::default());
+    let mut settled = Settled::default();
     for op in body {
-        settle(*op, &graph, warps, &mut copies, &mut conversions, cx)?;
+        settle(*op, &graph, warps, &mut settled);
     }
-    Ok(())
+    Ok(settled)
 }
 
 /// Gives half of the tiles layouts drawn at random, some with all that follows from them.

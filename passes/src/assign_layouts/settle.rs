@@ -2,13 +2,14 @@
 use super::{
     Access,
     anchors::coalesced,
-    graph::{Graph, first_axis, inverse, is_free, is_open, parts_of, rows_of, sliced},
-    laid_out, plain, products,
+    anew,
+    graph::{Graph, first_axis, is_free, is_open, parts_of, rows_of},
+    laid_out, plain, products, set_layout,
 };
 use crate::{shared_uses::in_role, slice::is_defined_in};
 use girih_core::layout::{Movement, conversion};
 use girih_dialects::tile::{
-    distribution::{Distribution, Sliced, bitcast, is_distributed, linear_of, refitted, reshaped, transposed},
+    distribution::{Distribution, Sliced, is_distributed, linear_of},
     ops::{
         atomic::AtomicRmw,
         cluster_reduce::ClusterReduce,
@@ -18,29 +19,84 @@ use girih_dialects::tile::{
         repack::Repack,
         rows::{Scatter, mask_operand, masked},
         scan::Scan,
-        shape::{Bitcast, Broadcast, ExpandDims, Reshape, Transpose},
+        shape::{Bitcast, Reshape},
         slice::{InsertSlice, Slice},
         value::{ConvertLayout, Opaque},
     },
-    verify::{element_bits, number_bits},
+    verify::element_bits,
 };
 use girih_ir::{
     ext::BlockExt,
     mlir_sys::*,
     op::{OpView, Trait},
-    pass::PassContext,
     prelude::*,
     rewrite::{Before, Builder},
 };
 
-/// Free tiles and the layouts that they have been made in.
-pub(super) type Copies<'c> = Vec<(Value<'c, 'c>, Type<'c>, Value<'c, 'c>)>;
+/// A tile in another layout than its own.
+struct Other<'c> {
+    /// The tile in its own layout.
+    of: Value<'c, 'c>,
+    /// The block where the other can be had; `None`: everywhere.
+    block: Option<BlockRef<'c, 'c>>,
+    new: Value<'c, 'c>,
+}
 
-/// Tiles, the layouts that they have been converted to, and the blocks in which.
-pub(super) type Conversions<'c> = Vec<(Value<'c, 'c>, Type<'c>, Option<BlockRef<'c, 'c>>, Value<'c, 'c>)>;
+/// What stands for tiles in other layouts than their own.
+#[derive(Default)]
+pub(super) struct Settled<'c> {
+    others: Vec<Other<'c>>,
+    /// Conversions that move data between threads, with the remark on each.
+    pub moves: Vec<(OperationRef<'c, 'c>, Diag)>,
+    /// Ops that may have no users in the end: made here, or made anew here.
+    pub spare: Vec<OperationRef<'c, 'c>>,
+    /// How many ops have been made anew, or have moved.
+    pub anew: u64,
+}
+
+impl<'c> Settled<'c> {
+    /// `v` in `layout` as `place` may have it.
+    pub fn known(&self, v: Value<'c, 'c>, layout: Attribute<'c>, place: OperationRef<'c, 'c>) -> Option<Value<'c, 'c>> {
+        let here = place.block();
+        let fits = |o: &&Other<'c>| {
+            o.of == v && o.new.r#type().encoding() == Some(layout) && (o.block.is_none() || o.block == here)
+        };
+        self.others.iter().find(fits).map(|o| o.new)
+    }
+    /// The tile that `v` is in another layout.
+    pub fn source(&self, v: Value<'c, 'c>) -> Value<'c, 'c> {
+        self.others.iter().find(|o| o.new == v).map_or(v, |o| o.of)
+    }
+    /// Whether the op that gives `v` can give it in another layout instead: nobody but `user` takes it, in one layout, and
+    /// nothing is computed more often if it is computed at `place`.
+    pub fn can_move(&self, v: Value<'c, 'c>, user: OperationRef<'c, 'c>, place: OperationRef<'c, 'c>) -> bool {
+        let Some(by) = v.defining_op() else { return false };
+        let serves = |op: OperationRef<'c, 'c>| {
+            let other = || {
+                self.others
+                    .iter()
+                    .find(|o| o.of == v && o.new.defining_op() == Some(op))
+            };
+            op == user || other().is_some_and(|o| o.new.users().iter().all(|u| *u == user))
+        };
+        let taken = user
+            .operand_values()
+            .into_iter()
+            .filter(|o| self.source(*o) == v)
+            .count();
+        by.result_count() == 1
+            && by.block() == place.block()
+            && (taken == 1 || user.has_trait(Trait::Elementwise))
+            && v.users().into_iter().all(serves)
+    }
+    fn add(&mut self, of: Value<'c, 'c>, block: Option<BlockRef<'c, 'c>>, new: Value<'c, 'c>) {
+        self.others.push(Other { of, block, new });
+        self.spare.extend(new.defining_op());
+    }
+}
 
 /// The op before which `v` is converted for `op`: the outermost loop around it that does not change `v`.
-fn outside_loops<'c>(op: OperationRef<'c, 'c>, v: Value<'c, 'c>) -> OperationRef<'c, 'c> {
+pub(super) fn outside_loops<'c>(op: OperationRef<'c, 'c>, v: Value<'c, 'c>) -> OperationRef<'c, 'c> {
     let mut place = op;
     while let Some(parent) = place
         .parent()
@@ -52,14 +108,7 @@ fn outside_loops<'c>(op: OperationRef<'c, 'c>, v: Value<'c, 'c>) -> OperationRef
 }
 
 /// Gives an op its operands in the layouts that it needs.
-pub(super) fn settle<'c>(
-    op: OperationRef<'c, 'c>,
-    graph: &Graph<'c>,
-    warps: u64,
-    copies: &mut Copies<'c>,
-    conversions: &mut Conversions<'c>,
-    cx: &PassContext<'c>,
-) -> Res {
+pub(super) fn settle<'c>(op: OperationRef<'c, 'c>, graph: &Graph<'c>, warps: u64, settled: &mut Settled<'c>) {
     for (i, v) in op.operand_values().into_iter().enumerate() {
         if !v.r#type().is_ranked_tensor_type() {
             continue;
@@ -70,95 +119,104 @@ pub(super) fn settle<'c>(
         if v.r#type().encoding() == Some(needed) {
             continue;
         }
-        let to = laid_out(v.r#type(), needed);
-        let new = if is_free(v) {
-            match copies.iter().find(|(of, t, _)| *of == v && *t == to) {
-                Some((.., copy)) => *copy,
-                None => {
-                    let copy = free_again(v, to, op);
-                    copies.push((v, to, copy));
-                    copy
-                }
-            }
+        let source = settled.source(v);
+        let new = if source.r#type().encoding() == Some(needed) {
+            source
+        } else if is_free(source) {
+            settled.known(source, needed, op).unwrap_or_else(|| {
+                let copy = free_again(source, needed, op);
+                settled.add(source, None, copy);
+                copy
+            })
+        } else if is_distributed(source.r#type()) {
+            in_layout(op, source, needed, graph, warps, settled)
         } else {
-            if !is_distributed(v.r#type()) {
-                continue;
-            }
-            converted(op, v, needed, conversions, cx)
+            continue;
         };
         // SAFETY: the index is that of an operand.
         unsafe { mlirOperationSetOperand(op.to_raw(), i as isize, new.to_raw()) };
     }
-    Ok(())
 }
 
-/// `v` in the layout that `op` needs it in.
-fn converted<'c>(
+/// `v` in the layout that `op` needs it in: converted, or made anew where that costs less.
+fn in_layout<'c>(
     op: OperationRef<'c, 'c>,
     v: Value<'c, 'c>,
     needed: Attribute<'c>,
-    conversions: &mut Conversions<'c>,
-    cx: &PassContext<'c>,
+    graph: &Graph<'c>,
+    warps: u64,
+    settled: &mut Settled<'c>,
 ) -> Value<'c, 'c> {
-    let (to, place) = (laid_out(v.r#type(), needed), outside_loops(op, v));
-    let made = conversions
-        .iter()
-        .find(|(of, t, block, _)| *of == v && *t == to && *block == place.block());
-    if let Some((.., made)) = made {
-        return *made;
+    let place = outside_loops(op, v);
+    if let Some(known) = settled.known(v, needed, place) {
+        return known;
     }
-    let shape = v.r#type().shape().unwrap_or_default();
-    // Numbers are moved before they are taken apart.
-    let whole = v.defining_op().and_then(|by| by.cast::<Bitcast>()).and_then(|cast| {
-        let source = cast.source();
-        let is_wider = number_bits(source.r#type()) > number_bits(v.r#type());
-        let layout = bitcast(needed, &shape, &source.r#type().shape()?)?;
-        (is_wider && !is_free(source)).then_some((source, layout))
-    });
-    let new = if let Some((source, layout)) = whole {
-        let source = match source.r#type().encoding() == Some(layout) {
-            true => source,
-            false => converted(op, source, layout, conversions, cx),
-        };
-        Bitcast::build(op.location(), to, source)
-    } else {
-        let own = v.r#type().encoding().and_then(|e| linear_of(e, &shape));
-        let moves = own
-            .zip(linear_of(needed, &shape))
-            .is_none_or(|(a, b)| conversion(&a, &b).is_ok_and(|way| way.movement > Movement::Registers));
-        if moves {
-            cx.count(1, 1);
-            drop(Diag::remark(
-                &op,
-                format!("takes {} in another layout, {needed}", v.r#type()),
-            ));
+    if let Some(by) = v.defining_op().filter(|_| anew::is_better(settled, op, v, needed)) {
+        settled.anew += 1;
+        if settled.can_move(v, op, place) {
+            lay_out_results(by, needed);
+            if v.users().iter().all(|user| *user == op) {
+                // What is loaded is waited for no earlier.
+                // SAFETY: both stand in one block, and nobody between them takes its only result.
+                unsafe { mlirOperationMoveBefore(by.to_raw(), place.to_raw()) };
+            }
+            settle(by, graph, warps, settled);
+            return v;
         }
-        ConvertLayout::build(op.location(), to, v, None, false)
-    };
-    let made = Before(place).insert(new).result0();
-    conversions.push((v, to, place.block(), made));
-    made
+        // SAFETY: the clone is detached, and what it takes is there before `place`.
+        let clone = Before(place).insert(unsafe { Operation::from_raw(mlirOperationClone(by.to_raw())) });
+        lay_out_results(clone, needed);
+        for (of, new) in by.result_values().into_iter().zip(clone.result_values()) {
+            settled.add(of, place.block(), new);
+        }
+        settled.spare.push(by);
+        settle(clone, graph, warps, settled);
+        return settled.known(v, needed, place).unwrap_or(v);
+    }
+    let to = laid_out(v.r#type(), needed);
+    let convert = Before(place).insert(ConvertLayout::build(op.location(), to, v, None, false));
+    if !is_near(v, needed, Movement::Registers) {
+        let m = format!("takes {} in another layout, {needed}", v.r#type());
+        settled.moves.push((convert, Diag::remark(&op, m)));
+    }
+    settled.add(v, place.block(), convert.result0());
+    convert.result0()
+}
+
+/// Whether data of `v` goes no farther than `most` on the way to `layout`.
+fn is_near<'c>(v: Value<'c, 'c>, layout: Attribute<'c>, most: Movement) -> bool {
+    let shape = v.r#type().shape().unwrap_or_default();
+    let own = v.r#type().encoding().and_then(|e| linear_of(e, &shape));
+    let ends = own.zip(linear_of(layout, &shape));
+    ends.is_some_and(|(a, b)| conversion(&a, &b).is_ok_and(|way| way.movement <= most))
+}
+
+/// Gives the results of an op a layout, and the elements of a constant.
+fn lay_out_results<'c>(op: OperationRef<'c, 'c>, layout: Attribute<'c>) {
+    for v in op.result_values() {
+        set_layout(v, layout);
+    }
+    // SAFETY: the attribute is alive, and its new type has the same shape.
+    unsafe {
+        if let Some(value) = op.attr("value").filter(|a| mlirAttributeIsADenseElements(a.to_raw())) {
+            let to = op.result0().r#type().to_raw();
+            op.set_attr(
+                "value",
+                Attribute::from_raw(mlirDenseElementsAttrReshapeGet(value.to_raw(), to)),
+            );
+        }
+    }
 }
 
 /// A free tile in another layout, made where it was first; for a role that `user` is in, there.
-fn free_again<'c>(v: Value<'c, 'c>, to: Type<'c>, user: OperationRef<'c, 'c>) -> Value<'c, 'c> {
+fn free_again<'c>(v: Value<'c, 'c>, layout: Attribute<'c>, user: OperationRef<'c, 'c>) -> Value<'c, 'c> {
     let op = v.defining_op().expect("free tiles are results");
-    // SAFETY: the clone's result and constant get the same new type.
-    let copy = unsafe {
-        let copy = mlirOperationClone(op.to_raw());
-        mlirValueSetType(mlirOperationGetResult(copy, 0), to.to_raw());
-        let copy = Operation::from_raw(copy);
-        if let Some(value) = copy.attr("value").filter(|a| mlirAttributeIsADenseElements(a.to_raw())) {
-            copy.set_attr(
-                "value",
-                Attribute::from_raw(mlirDenseElementsAttrReshapeGet(value.to_raw(), to.to_raw())),
-            );
-        }
-        copy
-    };
     let role = role_block(user).filter(|_| in_role(op) != in_role(user));
     let first = role.and_then(|block| block.op_list().first().copied());
-    Before(first.unwrap_or(op)).insert(copy).result0()
+    // SAFETY: the clone is detached, and takes no more than numbers.
+    let copy = Before(first.unwrap_or(op)).insert(unsafe { Operation::from_raw(mlirOperationClone(op.to_raw())) });
+    lay_out_results(copy, layout);
+    copy.result0()
 }
 
 /// The block of the role that an op is in.
@@ -240,14 +298,11 @@ fn needed<'c>(
     if op.is::<Repack>() {
         return is_free(v).then(|| plain(v.r#type(), warps));
     }
-    if op.is::<Broadcast>() {
-        return refitted(of(&results, 0)?, &shape(results[0]), &shape(v));
-    }
     if let Some(layout) = of(&results, 0).filter(|_| !parts_of(op).is_empty()) {
         return needed_by_parts(op, operand, v, layout, warps);
     }
     let same = [Load::NAME, Scan::NAME, ClusterReduce::NAME, Opaque::NAME];
-    if op.has_trait(Trait::Elementwise) || same.contains(&op.full_name()) {
+    if same.contains(&op.full_name()) {
         return of(&results, 0);
     }
     // The same map in other words moves nothing.
@@ -255,20 +310,12 @@ fn needed<'c>(
         let own = v.r#type().encoding().and_then(|e| linear_of(e, &shape(v)));
         own.zip(linear_of(*l, &shape(v))).is_none_or(|(a, b)| !a.same_map(&b))
     };
-    if op.is::<Reshape>() {
-        return reshaped(of(&results, 0)?, &shape(results[0]), &shape(v)).filter(moves);
-    }
-    if op.is::<Bitcast>() {
-        return bitcast(of(&results, 0)?, &shape(results[0]), &shape(v)).filter(moves);
-    }
     if op.is::<Reduce>() {
         return Sliced::of(of(&results, 0)?).map(|s| s.parent());
     }
-    if let Some(expand) = op.cast::<ExpandDims>() {
-        return Some(sliced(of(&results, 0)?, expand.axis() as usize));
-    }
-    if let Some(t) = op.cast::<Transpose>() {
-        return transposed(of(&results, 0)?, &shape(results[0]), &inverse(&t.order()));
+    if let Some(layout) = of(&results, 0).and_then(|l| anew::operand_layout(op, v, l)) {
+        let seen = op.is::<Reshape>() || op.is::<Bitcast>();
+        return Some(layout).filter(|l| !seen || moves(l));
     }
     let arguments = |op: OperationRef<'c, 'c>, region: usize| {
         op.region_at(region)
@@ -308,11 +355,10 @@ fn needed_by_parts<'c>(
     if is_free(v) {
         return Some(there.map_or_else(|| plain(v.r#type(), warps), |_| layout));
     }
-    let own = linear_of(v.r#type().encoding()?, &shape)?;
-    let is_near = conversion(&own, &there?).is_ok_and(|way| way.movement <= Movement::Lanes);
     let is_choice = |(_, s): &(_, Slice<'c>)| {
         let (part, whole) = (Distribution::new(layout, &s.part), Distribution::new(layout, &s.whole));
         part.zip(whole).is_some_and(|(p, w)| s.registers(&p, &w).is_some())
     };
+    let is_near = there.is_some() && is_near(v, layout, Movement::Lanes);
     (is_near && parts_of(op).iter().all(is_choice)).then_some(layout)
 }

@@ -119,6 +119,18 @@ gpu.module @widths {
     gpu.return %s, %p : f64, f64
   }
 
+  // What a long exponent loses as a number counts too.
+  // CHECK-LABEL: @long_exponent
+  gpu.func @long_exponent(%x: f64, %n: i64) -> f64 {
+    // CHECK: %[[N:.*]] = arith.sitofp %{{.*}} : i64 to f64
+    // CHECK: %[[BACK:.*]] = arith.fptosi %[[N]] : f64 to i64
+    // CHECK: %[[REST:.*]] = arith.subi %{{.*}}, %[[BACK]] : i64
+    // CHECK: arith.sitofp %[[REST]] : i64 to f64
+    // CHECK-NOT: math.fpowi
+    %p = math.fpowi %x, %n : f64, i64
+    gpu.return %p : f64
+  }
+
   // Logarithms of vectors are approximated lane by lane, those of a tile when it is in registers.
   // CHECK-LABEL: @lanes
   gpu.func @lanes(%v: vector<2xf32>, %t: tensor<4xf32>) -> (vector<2xf32>, tensor<4xf32>) {

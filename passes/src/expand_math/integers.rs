@@ -24,11 +24,19 @@ pub fn fpowi<'c>(op: OperationRef<'c, 'c>) -> Option<V<'c>> {
         e.value("arith.extf", &[x], double, &[])
     };
     let exponent = e.value("arith.sitofp", &[n], double, &[]);
+    let integers = n.r#type();
+    // An integer of 64 bits may be none of the numbers of double precision: the rest counts where the base is next to 1.
+    let is_rounded = is_double && integers.element_type().unwrap_or(integers).bit_width() == Some(64);
+    let lost = is_rounded.then(|| {
+        let back = e.value("arith.fptosi", &[exponent], integers, &[]);
+        let rest = e.value("arith.subi", &[n, back], integers, &[]);
+        e.value("arith.sitofp", &[rest], double, &[])
+    });
     let a = Ops::new(op, double);
     let one = a.integer(n.r#type(), 1);
     let odd = e.value("arith.andi", &[n, one], n.r#type(), &[]);
     let odd = a.compare_integers(Cmp::Eq, odd, one);
-    let power = power::power_of_integer(&a, x, exponent, odd);
+    let power = power::power_of_integer(&a, x, exponent, lost, odd);
     Some(if is_double {
         power
     } else {

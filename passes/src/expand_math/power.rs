@@ -80,6 +80,11 @@ fn integer<A: Arith>(a: &A, y: A::F) -> (A::B, A::B) {
 
 /// `x^y`
 pub fn powf<A: Arith>(a: &A, x: A::F, y: A::F) -> A::F {
+    raise(a, x, y, None)
+}
+
+/// `x^(y + y_low)`, where `y_low` is small beside `y`.
+fn raise<A: Arith>(a: &A, x: A::F, y: A::F, y_low: Option<A::F>) -> A::F {
     let (zero, one, infinity) = (a.f(0.0), a.f(1.0), a.f(f64::INFINITY));
     let size = a.abs(x);
     let (high, low) = log_in_two(a, size);
@@ -87,6 +92,7 @@ pub fn powf<A: Arith>(a: &A, x: A::F, y: A::F) -> A::F {
     let product = a.mul(high, y);
     let rest = a.fma(high, y, a.neg(product));
     let rest = a.fma(low, y, rest);
+    let rest = y_low.map_or(rest, |y_low| a.fma(high, y_low, rest));
     let rest = a.select(a.lt(a.abs(product), a.by_width(200.0, 1000.0)), rest, zero);
     let power = exp_of_sum(a, product, rest);
 
@@ -114,10 +120,10 @@ pub fn powf<A: Arith>(a: &A, x: A::F, y: A::F) -> A::F {
     a.select(trivial, one, power)
 }
 
-/// `x^n` for an integer `n`, given as a number and by whether it is odd: where it is rounded to a number, that is not seen
+/// `x^n` for an integer `n`, given as a number, what that lost if it was rounded, and whether it is odd, which is not seen
 /// there any more.
-pub fn power_of_integer<A: Arith>(a: &A, x: A::F, n: A::F, odd: A::B) -> A::F {
-    let power = powf(a, a.abs(x), n);
+pub fn power_of_integer<A: Arith>(a: &A, x: A::F, n: A::F, lost: Option<A::F>, odd: A::B) -> A::F {
+    let power = raise(a, a.abs(x), n, lost);
     let negative = a.ilt(a.to_bits(x), a.i(0));
     a.select(a.both(negative, odd), a.neg(power), power)
 }

@@ -210,10 +210,15 @@ fn reduce_huge<A: Arith>(a: &A, x: A::F) -> Reduced<A> {
     let r = match width {
         32 => a.scaled(fraction_high, fraction_low, FRAC_PI_2 * 2f64.powi(-64)),
         _ => {
+            // As many bits as a number has, exactly, and what is below them.
+            let below = 0x7ff;
+            let head = a.to_float(a.iand(fraction_high, a.i(!below)));
             let low = a.to_float(a.ishr(fraction_low, a.i(1)));
-            let whole = a.fma(low, a.f(2f64.powi(-63)), a.to_float(fraction_high));
+            let rest = a.fma(low, a.f(2f64.powi(-63)), a.to_float(a.iand(fraction_high, a.i(below))));
+            let whole = a.add(head, rest);
+            let lost = a.sub(rest, a.sub(whole, head));
             let [first, second, _] = HALF_PI_DOUBLE.map(|part| a.f(part * 2f64.powi(-64)));
-            a.fma(whole, first, a.mul(whole, second))
+            a.fma(whole, first, a.fma(whole, second, a.mul(lost, first)))
         }
     };
     let quarter = a.iadd(quarter, a.ishr(fraction_high, a.i(width - 1)));

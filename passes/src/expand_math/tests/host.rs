@@ -5,9 +5,36 @@ use super::super::algebra::{Approximate, Arith};
 pub(super) struct Single;
 /// The host's double precision.
 pub(super) struct Double;
+/// The host's single precision, with approximations as far from the exact value as the PTX manual lets them be, up or down
+/// by the sign, or nearest for 0.
+pub(super) struct Rough(pub(super) f64);
+
+impl Rough {
+    fn approximated(&self, function: Approximate, x: f32) -> f32 {
+        let x = f64::from(x);
+        let (exact, most) = match function {
+            // 2 ulp, of which the last rounding is a half.
+            Approximate::Exp2 => (x.exp2(), 1.5 * super::single::ulp(x.exp2() as f32)),
+            Approximate::Log2 if 0.5 < x && x < 2.0 => (x.log2(), 2f64.powi(-22)),
+            Approximate::Log2 => (x.log2(), x.log2().abs() * 2f64.powi(-22)),
+            other => unreachable!("{other:?} stands alone"),
+        };
+        let moved = exact + self.0 * most;
+        match function {
+            // No power is negative.
+            Approximate::Exp2 if moved < 0.0 => 0.0,
+            _ if moved.is_finite() => moved as f32,
+            _ => exact as f32,
+        }
+    }
+}
+
+fn no_approximation<A, F>(_: &A, _: Approximate, _: F) -> F {
+    unreachable!("the accurate forms use no approximation")
+}
 
 macro_rules! host {
-    ($name:ident, $f:ty, $i:ty, $u:ty, $wide:ty, $bits:literal) => {
+    ($name:ident, $f:ty, $i:ty, $u:ty, $wide:ty, $bits:literal, $approximate:expr) => {
         impl Arith for $name {
             type F = $f;
             type I = $i;
@@ -119,8 +146,8 @@ macro_rules! host {
                 };
                 (signed as f64 * scale) as $f
             }
-            fn approximate(&self, _: Approximate, _: $f) -> $f {
-                unreachable!("the accurate forms use no approximation")
+            fn approximate(&self, function: Approximate, a: $f) -> $f {
+                $approximate(self, function, a)
             }
             fn branch<const N: usize>(
                 &self,
@@ -133,5 +160,6 @@ macro_rules! host {
         }
     };
 }
-host!(Single, f32, i32, u32, u64, 32);
-host!(Double, f64, i64, u64, u128, 64);
+host!(Single, f32, i32, u32, u64, 32, no_approximation);
+host!(Double, f64, i64, u64, u128, 64, no_approximation);
+host!(Rough, f32, i32, u32, u64, 32, Rough::approximated);

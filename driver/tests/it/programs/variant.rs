@@ -97,6 +97,11 @@ impl fmt::Display for Variant {
         if !self.without.is_empty() {
             write!(f, ", without {}", self.without.join(", "))?;
         }
+        match self.instead {
+            Some((pass, "")) => write!(f, ", without {pass}")?,
+            Some((_, other)) => write!(f, ", by {other}")?,
+            None => {}
+        }
         if let Some(slots) = self.slots {
             write!(f, ", {slots} slots")?;
         }

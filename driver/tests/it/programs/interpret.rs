@@ -7,7 +7,7 @@
 use super::{
     atomics::{Atomic, in_shared},
     number::{self, signed, wrapped},
-    program::{Argument, Base, Condition, Content, Dice, Id, Index, Kind, Number, Op, Program, Region, Start},
+    program::{Argument, Base, Condition, Content, Dice, Id, Index, Kind, Number, Op, Program, Region, Start, View},
     pure::pure,
 };
 use girih_core::{dtype::DType, number::to_bits};
@@ -184,28 +184,29 @@ impl Machine {
         let in_type = |n: usize| tile(&op.operands[n]).dtype;
         let mask = if op.masked { operands.pop() } else { None };
         let mask = mask.as_deref().map(|m| &m[..]);
+        let view = op.view.as_ref().map(|view| block.seen(p, view));
         let results: Vec<Vec<u64>> = match &op.kind {
             Kind::Load { argument, at, pad } => {
                 let to = to.expect("a load has a result");
-                let places = self.places(*argument, &block.place(p, at), None, &to.shape, mask)?;
+                let places = self.places(*argument, &block.place(p, at), view, None, &to.shape, mask)?;
                 let outside = operands.first().map(|other| &other[..]);
                 vec![self.load(block, *argument, places, pad.unwrap_or(0), outside)?]
             }
             Kind::Gather { argument, at, pad } => {
                 let to = to.expect("a gather has a result");
                 let rows = (in_type(0), &**operands.first().expect("rows"));
-                let places = self.places(*argument, &block.place(p, at), Some(rows), &to.shape, mask)?;
+                let places = self.places(*argument, &block.place(p, at), None, Some(rows), &to.shape, mask)?;
                 vec![self.load(block, *argument, places, pad.unwrap_or(0), None)?]
             }
             Kind::Store { argument, at } => {
                 let shape = &from.expect("a tile").shape;
-                let places = self.places(*argument, &block.place(p, at), None, shape, mask)?;
+                let places = self.places(*argument, &block.place(p, at), view, None, shape, mask)?;
                 self.store(block, *argument, places, &operands[0], None)?;
                 vec![]
             }
             Kind::Scatter { argument, at } => {
                 let (shape, rows) = (&from.expect("a tile").shape, (in_type(1), &*operands[1]));
-                let places = self.places(*argument, &block.place(p, at), Some(rows), shape, mask)?;
+                let places = self.places(*argument, &block.place(p, at), None, Some(rows), shape, mask)?;
                 self.store(block, *argument, places, &operands[0], None)?;
                 vec![]
             }
@@ -218,7 +219,7 @@ impl Machine {
                     is_seen: !op.results.is_empty(),
                 };
                 let shape = &from.expect("a tile").shape;
-                let places = self.places(*argument, &block.place(p, at), rows, shape, mask)?;
+                let places = self.places(*argument, &block.place(p, at), None, rows, shape, mask)?;
                 vec![self.store(block, *argument, places, &operands[0], Some(atomic))?]
             }
             Kind::Shared { at, kind, .. } => {
@@ -322,6 +323,7 @@ impl Machine {
         &self,
         n: usize,
         at: &[i64],
+        view: Option<Seen<'_>>,
         rows: Option<(DType, &Vec<u64>)>,
         shape: &[i64],
         mask: Option<&[u64]>,
@@ -330,6 +332,9 @@ impl Machine {
         let rank = array.shape().len();
         if shape.len() != rank || at.len() + usize::from(rows.is_some()) != rank {
             return invalid("a tile of another rank");
+        }
+        if view.as_ref().is_some_and(|view| !view.is_inside(array.shape())) {
+            return invalid("a view of what is not there");
         }
         let count: i64 = shape.iter().product();
         Ok((0..count)
@@ -347,6 +352,10 @@ impl Machine {
                             .collect()
                     }
                     None => own.iter().zip(at).map(|(c, a)| c + a).collect(),
+                };
+                let index = match &view {
+                    Some(view) => view.index(&index)?,
+                    None => index,
                 };
                 let index: Option<Vec<u64>> = index.iter().map(|i| u64::try_from(*i).ok()).collect();
                 let place = array.layout().byte_position(array.dtype(), &index?)?;
@@ -447,7 +456,43 @@ pub(super) fn inside(at: &[i64], starts: &[i64], strides: &[i64], shape: &[i64])
         .then(|| place(&at, shape))
 }
 
+/// A view as a block sees it: where it starts, and its sizes, along the axes of the argument.
+struct Seen<'p> {
+    view: &'p View,
+    at: Vec<i64>,
+    sizes: Vec<i64>,
+}
+
+impl Seen<'_> {
+    /// Whether all of its elements are those of an argument with these sizes.
+    fn is_inside(&self, shape: &[u64]) -> bool {
+        let axes = self.at.iter().zip(&self.sizes).zip(&self.view.steps);
+        axes.zip(shape).all(|(((at, size), step), whole)| {
+            let last = at + step * (size - 1);
+            *size > 0 && [*at, last].iter().all(|c| (0..*whole as i64).contains(c))
+        }) && self.at.len() == shape.len()
+    }
+    /// The index in the argument of an element of the view, if it has it.
+    fn index(&self, of: &[i64]) -> Option<Vec<i64>> {
+        let mut index = vec![0; of.len()];
+        for (axis, i) in self.view.order.iter().zip(of) {
+            if !(0..self.sizes[*axis]).contains(i) {
+                return None;
+            }
+            index[*axis] = self.at[*axis] + self.view.steps[*axis] * i;
+        }
+        Some(index)
+    }
+}
+
 impl Block {
+    fn seen<'p>(&self, p: &Program, view: &'p View) -> Seen<'p> {
+        Seen {
+            view,
+            at: self.starts(p, &view.at),
+            sizes: view.sizes.iter().map(|size| self.base(p, *size)).collect(),
+        }
+    }
     /// The bit that stands for it.
     fn bit(&self) -> u8 {
         1 << self.number

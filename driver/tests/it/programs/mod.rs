@@ -136,7 +136,7 @@ pub fn holds(program: &Program, variant: &Variant, looks: Looks) -> Result<(), F
         && let Ok(ptxas) = Ptxas::find(None)
     {
         ptxas
-            .assemble(compiled.ptx(), "sm_90a")
+            .assemble(compiled.ptx(), program.target)
             .map_err(|e| Failure::new("ptxas", e.to_string()))?;
         PROGRAMS_ASSEMBLED.fetch_add(1, Ordering::Relaxed);
     }

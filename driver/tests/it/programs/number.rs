@@ -121,6 +121,10 @@ fn whole(op: &str, dtype: DType, a: u64, b: u64) -> Option<u64> {
 fn float(op: &str, dtype: DType, a: u64, b: u64) -> Option<u64> {
     let (x, y) = (value(dtype, a), value(dtype, b));
     match op {
+        "math.copysign" => {
+            let sign = 1 << (width(dtype) - 1);
+            return Some(a & !sign | b & sign);
+        }
         "arith.maximumf" | "arith.minimumf" if x.is_nan() || y.is_nan() => return Some(rounded(dtype, f64::NAN)),
         "arith.maximumf" => {
             return Some(if x == y {
@@ -176,10 +180,25 @@ pub fn fma(dtype: DType, a: u64, b: u64, c: u64) -> u64 {
     }
 }
 
-/// An op on one float.
+/// An op on one number.
 pub fn unary(op: &str, dtype: DType, a: u64) -> Option<u64> {
-    let sign = 1 << (width(dtype) - 1);
+    let (w, sign) = (width(dtype), 1 << (width(dtype) - 1));
+    let whole: Option<fn(f64) -> f64> = match op {
+        "math.ceil" => Some(f64::ceil),
+        "math.floor" => Some(f64::floor),
+        "math.trunc" => Some(f64::trunc),
+        "math.round" => Some(f64::round),
+        "math.roundeven" => Some(f64::round_ties_even),
+        _ => None,
+    };
+    if let Some(whole) = whole {
+        return Some(rounded(dtype, whole(value(dtype, a))));
+    }
     match op {
+        "math.absi" => Some(wrapped(dtype, signed(dtype, a).wrapping_abs() as u64)),
+        "math.ctpop" => Some(a.count_ones().into()),
+        "math.ctlz" => Some((a.leading_zeros() + w - 64).into()),
+        "math.cttz" => Some(a.trailing_zeros().min(w).into()),
         "arith.negf" => Some(a ^ sign),
         "math.absf" => Some(a & !sign),
         _ => None,
@@ -279,6 +298,18 @@ mod tests {
             ),
             2f64.powi(60) + 2f64.powi(53)
         );
+    }
+
+    #[test]
+    fn whole_numbers_keep_signs_and_bits_are_counted_in_the_width() {
+        let f16 = |v| rounded(DType::F16, v);
+        assert_eq!(unary("math.ceil", DType::F16, f16(-0.5)), Some(0x8000));
+        assert_eq!(unary("math.round", DType::F16, f16(2.5)), Some(f16(3.0)));
+        assert_eq!(unary("math.roundeven", DType::F16, f16(2.5)), Some(f16(2.0)));
+        assert_eq!(binary("math.copysign", DType::F16, f16(2.0), 0x8000), Some(f16(-2.0)));
+        assert_eq!(unary("math.absi", DType::I8, 0x80), Some(0x80));
+        assert_eq!(unary("math.ctlz", DType::I8, 1), Some(7));
+        assert_eq!(unary("math.cttz", DType::I16, 0), Some(16));
     }
 
     #[test]

@@ -196,7 +196,10 @@ pub enum Kind {
     Truncate(Rounding),
     /// `tile.cvt`, and whether with `satfinite`.
     Convert(Rounding, bool),
-    Mma,
+    /// A product, and which of its operands hold unsigned integers.
+    Mma {
+        unsigned: [bool; 2],
+    },
     /// Operands are the first values of what its region takes and yields. As an `scf.while` that counts by itself, if so.
     For {
         trips: Base,
@@ -217,6 +220,17 @@ pub struct Region {
     pub yields: Vec<Id>,
 }
 
+/// A part of an argument, with its axes in another order: `memref.subview`, then `memref.transpose`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct View {
+    /// Where it starts along each axis of the argument, and how many elements it has there, so many apart.
+    pub at: Vec<Start>,
+    pub sizes: Vec<Base>,
+    pub steps: Vec<i64>,
+    /// Axis of the argument that each of the view's is.
+    pub order: Vec<usize>,
+}
+
 /// An op.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Op {
@@ -226,6 +240,8 @@ pub struct Op {
     pub regions: Vec<Region>,
     /// Whether the last operand says which elements an access moves.
     pub masked: bool,
+    /// What of its argument a load or store sees; all of it if there is none.
+    pub view: Option<View>,
 }
 
 impl Op {
@@ -236,6 +252,7 @@ impl Op {
             results: results.to_vec(),
             regions: vec![],
             masked: false,
+            view: None,
         }
     }
 }
@@ -244,6 +261,7 @@ impl Op {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     pub seed: u64,
+    pub target: &'static str,
     pub threads: u32,
     pub blocks: i64,
     pub arguments: Vec<Argument>,

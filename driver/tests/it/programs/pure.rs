@@ -110,7 +110,7 @@ pub(super) fn pure(p: &Program, op: &Op, operands: &[Elements]) -> Result<Vec<Ve
         Kind::Convert(rounding, saturate) => {
             return elementwise(&|v| Some(number::converted(dtype, to.dtype, v[0], *rounding, *saturate)));
         }
-        Kind::Mma => product(p, op, operands)?,
+        Kind::Mma { unsigned } => product(p, op, operands, *unsigned)?,
         Kind::Reduce { axis, combiner } => {
             let tiles: Vec<(DType, &[u64])> = types
                 .iter()
@@ -132,10 +132,13 @@ pub(super) fn pure(p: &Program, op: &Op, operands: &[Elements]) -> Result<Vec<Ve
     Ok(vec![one])
 }
 
-fn product(p: &Program, op: &Op, operands: &[Elements]) -> Result<Vec<u64>> {
+fn product(p: &Program, op: &Op, operands: &[Elements], unsigned: [bool; 2]) -> Result<Vec<u64>> {
     let tiles: Vec<_> = op.operands.iter().map(|id| &p.tiles[*id]).collect();
     let (m, n, k) = (tiles[2].shape[0], tiles[2].shape[1], tiles[0].shape[1]);
-    let value = |t: usize, at: i64| number::value(tiles[t].dtype, operands[t][at as usize]);
+    let value = |t: usize, at: i64| match (operands[t][at as usize], unsigned.get(t)) {
+        (bits, Some(true)) => bits as f64,
+        (bits, _) => number::value(tiles[t].dtype, bits),
+    };
     let mut out = vec![];
     for (row, column) in (0..m).flat_map(|r| (0..n).map(move |c| (r, c))) {
         let (mut sum, mut size) = (0.0, 0.0);

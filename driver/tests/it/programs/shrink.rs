@@ -141,6 +141,7 @@ fn simplify(op: &mut Op) {
     if std::mem::take(&mut op.masked) {
         op.operands.pop();
     }
+    op.view = None;
     let plain = |at: &mut Vec<Index>| {
         for index in at {
             *index = Index {
@@ -169,6 +170,7 @@ fn simplify(op: &mut Op) {
             strides.fill(1);
             at.fill(Start::Written(0));
         }
+        Kind::Mma { unsigned } => *unsigned = [false; 2],
         Kind::For { trips, .. } => {
             if let Base::Scalar(_) = trips {
                 *trips = Base::Constant(2);
@@ -243,6 +245,14 @@ fn touch(op: &mut Op, argument_of: &mut dyn FnMut(&mut usize), scalar: &mut dyn 
             scalar(n);
         }
     };
+    if let Some(view) = &mut op.view {
+        view.sizes.iter_mut().for_each(&mut base);
+        view.at.iter_mut().for_each(|start| {
+            if let Start::Index(i) = start {
+                base(&mut i.base);
+            }
+        });
+    }
     match &mut op.kind {
         Kind::Load { argument, at, .. }
         | Kind::Store { argument, at }

@@ -1,7 +1,10 @@
 //! A program as MLIR.
+mod combine;
+mod view;
+
 use super::{
     number::{signed, width},
-    program::{Argument, Base, Combiner, Condition, Index, Kind, Number, Op, Program, Region, Start, Tile},
+    program::{Argument, Base, Condition, Index, Kind, Number, Op, Program, Region, Start, Tile},
 };
 use crate::support::mlir;
 use girih_core::{dtype::DType, number::Rounding};
@@ -26,7 +29,10 @@ pub fn text(program: &Program) -> String {
         .map(|(i, a)| format!("%A{i}: {}", memref(a)));
     let scalars = (0..program.scalars.len()).map(|i| format!("%n{i}: i64"));
     let arguments: Vec<_> = memrefs.chain(scalars).collect();
-    w.line("module attributes {tile.target = \"sm_90a\"} {", -1);
+    w.line(
+        &format!("module attributes {{tile.target = \"{}\"}} {{", program.target),
+        -1,
+    );
     w.line(
         &format!(
             "tile.kernel @{KERNEL}({}) threads({}) launch {{",
@@ -146,15 +152,15 @@ impl Writer<'_> {
         let indices: Vec<_> = at.iter().map(|i| self.index(i)).collect();
         format!("%A{argument}[{}]", indices.join(", "))
     }
+    fn start(&mut self, start: &Start) -> String {
+        match start {
+            Start::Written(n) => n.to_string(),
+            Start::Index(index) => self.index(index),
+        }
+    }
     /// Where a part of a tile lies.
     fn part(&mut self, at: &[Start], strides: &[i64]) -> String {
-        let at: Vec<String> = at
-            .iter()
-            .map(|start| match start {
-                Start::Written(n) => n.to_string(),
-                Start::Index(index) => self.index(index),
-            })
-            .collect();
+        let at: Vec<String> = at.iter().map(|start| self.start(start)).collect();
         let strides = match strides.iter().all(|s| *s == 1) {
             true => String::new(),
             false => format!(" strides {strides:?}"),
@@ -201,8 +207,8 @@ impl Writer<'_> {
         };
         match &op.kind {
             Kind::Load { argument, at, pad } => {
-                let (pad, memory) = (pad_of(pad), memref_of(*argument));
-                let place = self.place(*argument, at);
+                let pad = pad_of(pad);
+                let (place, memory) = self.memory(*argument, op.view.as_ref(), at);
                 let outside = match own {
                     [] => String::new(),
                     _ => format!(" pass_thru {operands} : {from}"),
@@ -213,8 +219,7 @@ impl Writer<'_> {
                 );
             }
             Kind::Store { argument, at } => {
-                let memory = memref_of(*argument);
-                let place = self.place(*argument, at);
+                let (place, memory) = self.memory(*argument, op.view.as_ref(), at);
                 self.line(&format!("tile.store {operands}, {place}{mask} : {from}, {memory}"), 0);
             }
             Kind::Gather { argument, at, pad } => {
@@ -362,7 +367,15 @@ impl Writer<'_> {
                     0,
                 );
             }
-            Kind::Mma => self.line(&format!("{results} = tile.mma {operands} : {from}"), 0),
+            Kind::Mma { unsigned } => {
+                let flags = match unsigned {
+                    [false, false] => "",
+                    [true, false] => " {unsigned_a}",
+                    [false, true] => " {unsigned_b}",
+                    [true, true] => " {unsigned_a, unsigned_b}",
+                };
+                self.line(&format!("{results} = tile.mma {operands}{flags} : {from}"), 0);
+            }
             Kind::For { trips, is_while } => {
                 let trips = self.base(*trips);
                 let region = &op.regions[0];
@@ -482,75 +495,6 @@ impl Writer<'_> {
         self.line(&format!("^bb0({arguments}, {counter}: index):"), 0);
         self.region(region, counter);
         self.line("}", 0);
-    }
-
-    fn combine(&mut self, name: &str, op: &Op, axis: usize, combiner: Combiner) {
-        let values = |ids: &[usize]| join(ids.iter().map(|id| format!("%v{id}")));
-        let types: Vec<DType> = op.operands.iter().map(|id| self.program.tiles[*id].dtype).collect();
-        let names = ["l", "r"].map(|side| (0..types.len()).map(move |i| format!("%{side}{i}")).collect::<Vec<_>>());
-        let arguments = join(
-            names
-                .iter()
-                .flat_map(|side| side.iter().zip(&types))
-                .map(|(n, t)| format!("{n}: {}", mlir(*t))),
-        );
-        let (operands, results) = (values(&op.operands), values(&op.results));
-        self.line(
-            &format!("{results} = tile.{name} {operands} axis {axis} ({arguments}) {{"),
-            0,
-        );
-        self.indent += 1;
-        let t = mlir(types[0]);
-        let yields = match combiner {
-            Combiner::One(f) => vec![self.define(&format!("{f} %l0, %r0 : {t}"))],
-            Combiner::Two(f, g) => vec![
-                self.define(&format!("{f} %l0, %r0 : {t}")),
-                self.define(&format!("{g} %l1, %r1 : {}", mlir(types[1]))),
-            ],
-            Combiner::Largest => {
-                let place = mlir(types[1]);
-                let [more, same] = match types[0].is_float() {
-                    true => ["arith.cmpf ogt", "arith.cmpf oeq"],
-                    false => ["arith.cmpi sgt", "arith.cmpi eq"],
-                };
-                let larger = self.define(&format!("{more}, %l0, %r0 : {t}"));
-                let equal = self.define(&format!("{same}, %l0, %r0 : {t}"));
-                let before = self.define(&format!("arith.cmpi slt, %l1, %r1 : {place}"));
-                let tie = self.define(&format!("arith.andi {equal}, {before} : i1"));
-                let left = self.define(&format!("arith.ori {larger}, {tie} : i1"));
-                // A choice is a branch in every other program.
-                if self.program.seed % 2 == 1 {
-                    self.fresh += 1;
-                    let both = format!("%b{}", self.fresh);
-                    self.line(&format!("{both}:2 = scf.if {left} -> ({t}, {place}) {{"), 0);
-                    self.line(&format!("scf.yield %l0, %l1 : {t}, {place}"), 1);
-                    self.line("} else {", 0);
-                    self.line(&format!("scf.yield %r0, %r1 : {t}, {place}"), 1);
-                    self.line("}", 0);
-                    return self.end_combiner(op, &types, &[format!("{both}#0"), format!("{both}#1")]);
-                }
-                vec![
-                    self.define(&format!("arith.select {left}, %l0, %r0 : {t}")),
-                    self.define(&format!("arith.select {left}, %l1, %r1 : {place}")),
-                ]
-            }
-            Combiner::Compose => {
-                let both = self.define(&format!("arith.muli %l0, %r0 : {t}"));
-                let scaled = self.define(&format!("arith.muli %r0, %l1 : {t}"));
-                vec![both, self.define(&format!("arith.addi {scaled}, %r1 : {t}"))]
-            }
-            Combiner::First => vec!["%l0".to_owned()],
-            Combiner::Last => vec!["%r0".to_owned()],
-        };
-        self.end_combiner(op, &types, &yields);
-    }
-
-    fn end_combiner(&mut self, op: &Op, types: &[DType], yields: &[String]) {
-        let listed = join(types.iter().map(|t| mlir(*t).to_owned()));
-        self.line(&format!("tile.yield {} : {listed}", yields.join(", ")), 0);
-        self.indent -= 1;
-        let (from, to) = (self.tiles(&op.operands), self.tiles(&op.results));
-        self.line(&format!("}} : {from} -> {to}"), 0);
     }
 }
 

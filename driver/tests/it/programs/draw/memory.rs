@@ -2,7 +2,7 @@
 use super::{
     super::{
         number::wrapped,
-        program::{Argument, Base, Content, Dice, Id, Index, Kind, Op, Tile},
+        program::{Argument, Base, Content, Dice, Id, Index, Kind, Op, Start, Tile, View},
     },
     Draw,
 };
@@ -21,7 +21,7 @@ fn takes_atomics(dtype: DType) -> bool {
 /// Accesses of whole tiles by their places: the argument, where, and the tile.
 fn accesses(ops: &[Op]) -> Vec<(usize, Vec<Index>, Id)> {
     let mut found = vec![];
-    for op in ops {
+    for op in ops.iter().filter(|op| op.view.is_none()) {
         let tile = op.results.first().or(op.operands.first());
         match (&op.kind, tile) {
             (Kind::Load { argument, at, .. }, Some(tile)) => found.push((*argument, at.clone(), *tile)),
@@ -31,6 +31,20 @@ fn accesses(ops: &[Op]) -> Vec<(usize, Vec<Index>, Id)> {
         found.extend(op.regions.iter().flat_map(|r| accesses(&r.ops)));
     }
     found
+}
+
+/// Sizes along a view's axes as sizes along its argument's.
+fn turned_back(order: &[usize], sizes: &[i64]) -> Vec<i64> {
+    let mut own = sizes.to_vec();
+    order.iter().zip(sizes).for_each(|(axis, size)| own[*axis] = *size);
+    own
+}
+
+/// Lets the last op, a load or store, go through a view.
+fn see_through(ops: &mut [Op], view: Option<View>) {
+    if let Some(access) = ops.last_mut() {
+        access.view = view;
+    }
 }
 
 impl Draw {
@@ -163,6 +177,12 @@ impl Draw {
     pub(super) fn load(&mut self, ops: &mut Vec<Op>, tile: &Tile, passes: i64) -> Id {
         let (sizes, at) = self.access(&tile.shape, passes, false);
         let content = self.content(tile.dtype);
+        let through = self.dice.chance(1, 7).then(|| self.order(tile.shape.len()));
+        // A view's axes as those of its argument.
+        let sizes = match &through {
+            Some(order) => turned_back(order, &sizes),
+            None => sizes,
+        };
         let known: Vec<usize> = (0..self.program.arguments.len())
             .filter(|i| {
                 let a = &self.program.arguments[*i];
@@ -176,12 +196,68 @@ impl Draw {
             true => self.argument(tile.dtype, &sizes, content),
             false => self.dice.pick(&known),
         };
+        let view = through.and_then(|order| self.view(argument, order));
         let pad = self.dice.chance(1, 3).then(|| self.bits(tile.dtype));
         let pass_thru = (pad.is_none() && self.dice.chance(1, 6)).then(|| self.source(ops, tile));
         let kind = Kind::Load { argument, at, pad };
         let id = self.make(ops, kind, pass_thru.as_slice(), tile.dtype, &tile.shape);
+        see_through(ops, view);
         self.may_mask(ops, &tile.shape);
         id
+    }
+
+    /// An order of axes: as they are, or exchanged.
+    fn order(&mut self, rank: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..rank).collect();
+        if self.dice.chance(1, 2) {
+            self.dice.shuffle(&mut order);
+        }
+        order
+    }
+
+    /// A view of an argument: all of it or a part, from a number that the text says or an index, in steps of either sign.
+    pub(super) fn view(&mut self, argument: usize, order: Vec<usize>) -> Option<View> {
+        let shape = self.program.arguments[argument].shape.clone();
+        let blocks = self.program.blocks;
+        let (mut at, mut sizes, mut steps) = (vec![], vec![], vec![]);
+        for whole in shape {
+            if whole == 0 {
+                return None;
+            }
+            let step = self.dice.pick(&[1_i64, 1, 1, 1, 1, 1, 2, -1]);
+            // From there to the end, and further on in each block.
+            let skipped = self.dice.pick(&[0, 0, 0, 1, 3, 4, 8, 16]).min(whole - 1);
+            let by_block = self.dice.pick(&[0, 0, 0, 0, 1, 8]);
+            let rest = whole - skipped - by_block * (blocks - 1);
+            if rest < 1 {
+                return None;
+            }
+            let most = (rest - 1) / step.abs() + 1;
+            let size = match self.dice.below(4) {
+                0 => self.dice.range(1, most),
+                _ => most,
+            };
+            let (start, by_block) = match step {
+                -1 => (whole - 1 - skipped, -by_block),
+                _ => (skipped, by_block),
+            };
+            at.push(match by_block == 0 && self.dice.chance(1, 2) {
+                true => Start::Written(start),
+                false => Start::Index(Index {
+                    base: self.base(start),
+                    block: by_block,
+                    counter: 0,
+                }),
+            });
+            sizes.push(self.base(size));
+            steps.push(step);
+        }
+        Some(View {
+            at,
+            sizes,
+            steps,
+            order,
+        })
     }
 
     /// Ops that read what the program stored, or change what it read: an access that there is already, or one near it.
@@ -201,7 +277,26 @@ impl Draw {
         }
         let (argument, at, tile) = known[self.dice.below(known.len())].clone();
         let Tile { dtype, mut shape } = self.of(tile);
-        let at = self.near(&at, &mut shape, passes);
+        let mut at = self.near(&at, &mut shape, passes);
+        let mut view = None;
+        if self.dice.chance(1, 6) {
+            let order = self.order(shape.len());
+            view = self.view(argument, order);
+        }
+        if let Some(view) = &view {
+            let start = |axis: usize| match view.at[axis] {
+                Start::Written(n) => n,
+                Start::Index(_) => 0,
+            };
+            // At the same place, as the view numbers it.
+            for (axis, index) in at.iter_mut().enumerate() {
+                if let Base::Constant(n) = index.base {
+                    index.base = Base::Constant(n - start(axis));
+                }
+            }
+            at = view.order.iter().map(|axis| at[*axis]).collect();
+            shape = view.order.iter().map(|axis| shape[*axis]).collect();
+        }
         let tile = Tile::new(dtype, &shape);
         let mut ops = vec![];
         let load = Kind::Load {
@@ -210,7 +305,7 @@ impl Draw {
             pad: self.dice.chance(1, 4).then(|| self.bits(dtype)),
         };
         match self.dice.below(6) {
-            0 if takes_atomics(dtype) => {
+            0 if takes_atomics(dtype) && view.is_none() => {
                 let kind = self.atomic_kind(dtype);
                 let mut operands = vec![self.like(&mut ops, pool, &tile)];
                 if kind == "cas" {
@@ -223,11 +318,13 @@ impl Draw {
             0 | 1 => {
                 let new = self.like(&mut ops, pool, &tile);
                 ops.push(Op::new(Kind::Store { argument, at }, &[new], &[]));
+                see_through(&mut ops, view);
                 self.may_mask(&mut ops, &shape);
             }
             2 | 3 => {
                 // In place, or a little further on.
                 let old = self.make(&mut ops, load, &[], dtype, &shape);
+                see_through(&mut ops, view.clone());
                 self.may_mask(&mut ops, &shape);
                 let mut seen = pool.to_vec();
                 seen.push(old);
@@ -238,10 +335,12 @@ impl Draw {
                     false => self.near(&at, &mut shape.clone(), passes),
                 };
                 ops.push(Op::new(Kind::Store { argument, at }, &[made], &[]));
+                see_through(&mut ops, view);
                 self.may_mask(&mut ops, &shape);
             }
             _ => {
                 self.make(&mut ops, load, &[], dtype, &shape);
+                see_through(&mut ops, view);
                 self.may_mask(&mut ops, &shape);
             }
         }
@@ -271,7 +370,7 @@ impl Draw {
     }
 
     /// Gives the last op, an access of a tile, a mask now and then.
-    fn may_mask(&mut self, ops: &mut Vec<Op>, shape: &[i64]) {
+    pub(super) fn may_mask(&mut self, ops: &mut Vec<Op>, shape: &[i64]) {
         if !self.dice.chance(1, 5) {
             return;
         }
@@ -376,8 +475,15 @@ impl Draw {
             ));
             self.may_mask(&mut ops, &shape);
         } else {
+            let through = self.dice.chance(1, 7).then(|| self.order(shape.len()));
+            let sizes = match &through {
+                Some(order) => turned_back(order, &sizes),
+                None => sizes,
+            };
             let argument = self.argument(tile.dtype, &sizes, Content::Poison);
+            let view = through.and_then(|order| self.view(argument, order));
             ops.push(Op::new(Kind::Store { argument, at }, &[id], &[]));
+            see_through(&mut ops, view);
             self.may_mask(&mut ops, &shape);
         }
         ops

@@ -39,6 +39,7 @@ pub fn draw(seed: u64) -> Program {
         machine: Machine::new(blocks),
         program: Program {
             seed,
+            target: "sm_90a",
             threads,
             blocks,
             arguments: vec![],
@@ -49,7 +50,10 @@ pub fn draw(seed: u64) -> Program {
         dice,
     };
     let mut pool = vec![];
-    if matches!(threads, 128 | 256) && d.dice.chance(1, 5) {
+    if threads <= 256 && d.dice.chance(1, 5) {
+        d.program.target = d
+            .dice
+            .pick(&["sm_90a", "sm_90a", "sm_90a", "sm_90a", "sm_80", "sm_89", "sm_90"]);
         d.attempt(&mut pool, |d, _| d.product());
         for _ in 0..d.dice.pick(&[0, 0, 1, 3]) {
             d.attempt(&mut pool, |d, pool| d.again(pool, 0));

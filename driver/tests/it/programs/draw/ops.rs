@@ -30,12 +30,25 @@ const CONSTANT_OPS: [&str; 7] = [
     "arith.remui",
     "arith.remsi",
 ];
-const FLOAT_OPS: [&str; 5] = [
+const INTEGER_FUNCTIONS: [&str; 4] = ["math.absi", "math.ctpop", "math.ctlz", "math.cttz"];
+const FLOAT_FUNCTIONS: [&str; 9] = [
+    "arith.negf",
+    "arith.negf",
+    "math.absf",
+    "math.absf",
+    "math.ceil",
+    "math.floor",
+    "math.trunc",
+    "math.round",
+    "math.roundeven",
+];
+const FLOAT_OPS: [&str; 6] = [
     "arith.addf",
     "arith.subf",
     "arith.mulf",
     "arith.maximumf",
     "arith.minimumf",
+    "math.copysign",
 ];
 const ROUNDINGS: [Rounding; 5] = [
     Rounding::NearestEven,
@@ -100,7 +113,12 @@ impl Draw {
             return self.conversion(ops, id);
         }
         if dtype.is_float() && self.dice.chance(1, 6) {
-            let name = self.dice.pick(&["arith.negf", "math.absf"]);
+            let name = self.dice.pick(&FLOAT_FUNCTIONS);
+            self.make(ops, Kind::Unary(name), &[id], dtype, &shape);
+            return Some(());
+        }
+        if INTEGERS.contains(&dtype) && self.dice.chance(1, 8) {
+            let name = self.dice.pick(&INTEGER_FUNCTIONS);
             self.make(ops, Kind::Unary(name), &[id], dtype, &shape);
             return Some(());
         }

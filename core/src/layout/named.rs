@@ -160,7 +160,8 @@ mod tests {
         assert!(error(Named::WgmmaD, &[192, 8], 32).contains("warpgroups = 3, but layouts need powers of two"));
         assert!(error(Named::MmaA, &[16], 16).contains("1 dimensions"));
         assert!(error(Named::Matrix, &[16, 16], 8).contains("8 bits"));
-        assert!(error(Named::MmaA, &[16, 16], 64).contains("64 bits"));
+        assert!(error(Named::WgmmaA, &[64, 16], 64).contains("64 bits"));
+        assert!(error(Named::MmaA, &[16, 16], 2).contains("2 bits"));
         assert!(
             Named::parse("wgmma")
                 .unwrap_err()

@@ -82,7 +82,6 @@ tile.kernel @gemm(%A: memref<?x?xbf16, strided<[?, 1]>, #tile.global>,
       tile.mbarrier.init %full[%slot], %one : memref<4x!tile.mbarrier, #tile.shared>
       tile.mbarrier.init %empty[%slot], %consumer_warps : memref<4x!tile.mbarrier, #tile.shared>
     }
-    tile.fence mbarrier_init
   }
   tile.barrier
   %warp = tile.warp_id

@@ -47,7 +47,6 @@ tile.kernel @copy_32(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %B: mem
   %elected = tile.elect
   scf.if %elected {
     tile.mbarrier.init %arrived[], %one : memref<!tile.mbarrier, #tile.shared>
-    tile.fence mbarrier_init
     tile.mbarrier.arrive_expect_tx %arrived[], %bytes : memref<!tile.mbarrier, #tile.shared>
     tile.tma.load %from[%row, %column], %buffer, %arrived[] : !tile.tensor_map<64x8xf32, swizzle = 32>, memref<64x8xf32, #tile.shared<swizzle = 32>>, memref<!tile.mbarrier, #tile.shared>
     tile.mbarrier.wait %arrived[], %false : memref<!tile.mbarrier, #tile.shared>
@@ -89,7 +88,6 @@ tile.kernel @copy_64(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %B: mem
   %elected = tile.elect
   scf.if %elected {
     tile.mbarrier.init %arrived[], %one : memref<!tile.mbarrier, #tile.shared>
-    tile.fence mbarrier_init
     tile.mbarrier.arrive_expect_tx %arrived[], %bytes : memref<!tile.mbarrier, #tile.shared>
     tile.tma.load %from[%row, %column], %buffer, %arrived[] : !tile.tensor_map<64x16xf32, swizzle = 64>, memref<64x16xf32, #tile.shared<swizzle = 64>>, memref<!tile.mbarrier, #tile.shared>
     tile.mbarrier.wait %arrived[], %false : memref<!tile.mbarrier, #tile.shared>
@@ -131,7 +129,6 @@ tile.kernel @copy_128(%A: memref<?x?xf32, strided<[?, 1]>, #tile.global>, %B: me
   %elected = tile.elect
   scf.if %elected {
     tile.mbarrier.init %arrived[], %one : memref<!tile.mbarrier, #tile.shared>
-    tile.fence mbarrier_init
     tile.mbarrier.arrive_expect_tx %arrived[], %bytes : memref<!tile.mbarrier, #tile.shared>
     tile.tma.load %from[%row, %column], %buffer, %arrived[] : !tile.tensor_map<64x32xf32, swizzle = 128>, memref<64x32xf32, #tile.shared<swizzle = 128>>, memref<!tile.mbarrier, #tile.shared>
     tile.mbarrier.wait %arrived[], %false : memref<!tile.mbarrier, #tile.shared>

@@ -12,6 +12,7 @@
 //! | of two accesses to one buffer | what is inserted if no path has it |
 //! |---|---|
 //! | one a write, both through the generic proxy | `tile.barrier` before the second |
+//! | both in scratch of which each warp has bytes of its own (`within_warps`) | `tile.warp_sync` before the second |
 //! | a write through the generic proxy, then any through the async proxy | `tile.fence proxy_async_shared`, then `tile.barrier` |
 //! | a read through the async proxy, then a write | `tile.barrier`; the wait for the copy or product is the program's |
 //! | a write through the async proxy, then any | nothing: the program waits, by an mbarrier or for a group |
@@ -33,7 +34,8 @@
 //! Nor is one needed between atomic operations of one kind that come in any order: `relaxed` ones without a result, of a kind
 //! other than `exch` and `cas`, in shared memory as in global.
 //!
-//! Ops that move data between warps (`scratch`) have a barrier inside, which counts. Accesses come from effects and marks; see
+//! Ops that move data between warps (`scratch`) have a barrier inside, which counts; those within warps have a
+//! synchronisation of the warp inside, between their writes and their reads. Accesses come from effects and marks; see
 //! `shared_uses`. No barrier is inserted that another makes needless: each is tried without in the end. Where the later of two
 //! accesses is in loops and the earlier is not, the barrier stands before the loops.
 //!
@@ -67,7 +69,7 @@ use girih_dialects::tile::{
     ops::{
         index::{LaneId, ThreadId},
         kernel::{Kernel, WarpSpecialize},
-        sync::{Barrier, Fence, FenceKind},
+        sync::{Barrier, Fence, FenceKind, WarpSync},
     },
     verify::{holders, role_of},
 };
@@ -96,6 +98,10 @@ impl Pass for InsertSync {
                 name: "fences",
                 description: "Fences between proxies inserted",
             },
+            Statistic {
+                name: "warp-syncs",
+                description: "Synchronisations of warps inserted",
+            },
         ],
         dialects: &[DialectSource::Rust(&girih_dialects::tile::TILE)],
         ..PassInfo::new(
@@ -117,6 +123,8 @@ impl Pass for InsertSync {
 struct Missing<'c> {
     /// The barrier goes before this op, if one is missing.
     barrier: Option<OperationRef<'c, 'c>>,
+    /// What the lanes of a warp meet at goes before this op, if it is missing.
+    warp: Option<OperationRef<'c, 'c>>,
     /// The fence goes before this op, if one is missing.
     fence: Option<OperationRef<'c, 'c>>,
 }
@@ -124,27 +132,22 @@ struct Missing<'c> {
 fn order<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) {
     let uses = Uses::with_global(kernel);
     let mut inserted: Vec<OperationRef<'c, 'c>> = vec![];
-    let at = |place: OperationRef<'c, 'c>, fence: bool| {
-        let loc = place.location();
-        let op = if fence {
-            Fence::build(loc, FenceKind::ProxyAsyncShared)
-        } else {
-            let role = role_of(place).filter(|role| role.barrier.is_some());
-            Barrier::build(
-                loc,
-                role.as_ref().and_then(|role| role.barrier),
-                role.map(|role| 32 * role.warps),
-            )
-        };
-        Before(place).insert(op)
+    let fence =
+        |place: OperationRef<'c, 'c>| Before(place).insert(Fence::build(place.location(), FenceKind::ProxyAsyncShared));
+    let warp = |place: OperationRef<'c, 'c>| Before(place).insert(WarpSync::build(place.location()));
+    let barrier = |place: OperationRef<'c, 'c>| {
+        let role = role_of(place).filter(|role| role.barrier.is_some());
+        let id = role.as_ref().and_then(|role| role.barrier);
+        Before(place).insert(Barrier::build(place.location(), id, role.map(|role| 32 * role.warps)))
     };
     // Each round orders one pair of accesses.
     for _ in 0..uses.all.len().saturating_mul(uses.all.len()).saturating_mul(2) {
         let Some(missing) = first_missing(kernel, &uses, &[]) else {
             break;
         };
-        inserted.extend(missing.fence.map(|place| at(place, true)));
-        inserted.extend(missing.barrier.map(|place| at(place, false)));
+        inserted.extend(missing.fence.map(fence));
+        inserted.extend(missing.warp.map(warp));
+        inserted.extend(missing.barrier.map(barrier));
     }
     let mut needless: Vec<OperationRef<'c, 'c>> = vec![];
     for op in &inserted {
@@ -158,9 +161,10 @@ fn order<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) {
         unsafe { mlirOperationDestroy(op.to_raw()) };
     }
     inserted.retain(|op| !needless.contains(op));
-    let barriers = inserted.iter().filter(|op| op.is::<Barrier>()).count() as u64;
-    cx.count(0, barriers);
-    cx.count(1, inserted.len() as u64 - barriers);
+    let count = |is: fn(&OperationRef<'c, 'c>) -> bool| inserted.iter().filter(|op| is(op)).count() as u64;
+    cx.count(0, count(|op| op.is::<Barrier>()));
+    cx.count(1, count(|op| op.is::<Fence>()));
+    cx.count(2, count(|op| op.is::<WarpSync>()));
     remark_what_is_left(kernel, &uses);
     polls::remark(kernel);
 }
@@ -222,8 +226,17 @@ fn missing<'c>(uses: &Uses<'c>, pending: &Pending<'c>, later: &Use<'c>) -> Optio
         false => commute(earlier, later) || of_one_thread(earlier, later),
     };
     // No warp meets another's bytes there.
-    let within_warps = is_within_warps(earlier.op) && is_within_warps(later.op);
-    let unordered = pending.ordered.is_none() && !within_warps && !in_order();
+    if is_within_warps(earlier.op) && is_within_warps(later.op) {
+        let unordered = pending.ordered.is_none() && !pending.in_warp;
+        return unordered.then(|| {
+            Ok(Missing {
+                barrier: None,
+                warp: Some(out_of_loops(later.op, earlier.op)),
+                fence: None,
+            })
+        });
+    }
+    let unordered = pending.ordered.is_none() && !in_order();
     if !unseen && !unordered {
         return None;
     }
@@ -238,10 +251,15 @@ fn missing<'c>(uses: &Uses<'c>, pending: &Pending<'c>, later: &Use<'c>) -> Optio
         },
     };
     if !unordered {
-        return Some(Ok(Missing { barrier: None, fence }));
+        return Some(Ok(Missing {
+            barrier: None,
+            warp: None,
+            fence,
+        }));
     }
     Some(place.ok_or(()).map(|place| Missing {
         barrier: Some(place),
+        warp: None,
         fence,
     }))
 }

@@ -320,6 +320,8 @@ pub struct Pending<'c> {
     pub number: usize,
     /// The barrier that ordered it, for the generic proxy; `None` without one.
     pub ordered: Option<OperationRef<'c, 'c>>,
+    /// Whether the lanes of each warp met since.
+    pub in_warp: bool,
     /// Whether a fence between proxies came after it.
     pub fenced: bool,
     /// Whether the program waited for others since, by an agreement of its own.
@@ -400,6 +402,7 @@ impl<'c, 'v> Walk<'c, 'v> {
         }
         match order_of(op) {
             Some(Order::Block) => self.meet(op, state),
+            Some(Order::Warp) => state.iter_mut().for_each(|p| p.in_warp = true),
             Some(Order::AsyncProxy) => state.retain_mut(|p| {
                 p.fenced = true;
                 p.ordered.is_none() || self.role.is_some()
@@ -430,6 +433,7 @@ impl<'c, 'v> Walk<'c, 'v> {
                 vec![Pending {
                     number,
                     ordered: None,
+                    in_warp: false,
                     fenced: false,
                     by_hand: false,
                 }],

@@ -56,8 +56,9 @@ use girih_dialects::{
         cluster_reduce::ClusterReduce,
         index::{Elect, ThreadId, WarpId},
         kernel::{EndRole, Kernel, MAX_THREADS, REGISTER_FILE, WarpSpecialize},
+        mbarrier::Init,
         mma::Produce,
-        sync::{Barrier, Fence, FenceKind},
+        sync::Barrier,
     },
 };
 use girih_ir::{
@@ -165,9 +166,8 @@ fn specialize<'c>(kernel: Kernel<'c, 'c>) -> Result<(), String> {
         Some((end, ops)) => (ops.to_vec(), *end),
         None => return Err("the kernel does nothing".to_owned()),
     };
-    let is_init = |op: &OperationRef<'c, 'c>| op.cast::<Fence>().is_some_and(|f| f.kind() == FenceKind::MbarrierInit);
-    let fence = ops.iter().position(is_init);
-    let barrier = fence.and_then(|f| ops[f..].iter().position(|op| op.is::<Barrier>()).map(|b| f + b));
+    let init = ops.iter().position(|op| !op.nested::<Init>().is_empty());
+    let barrier = init.and_then(|f| ops[f..].iter().position(|op| op.is::<Barrier>()).map(|b| f + b));
     let split = 1 + barrier.ok_or("no barrier follows the initialisation of the mbarriers")?;
     let rest = &ops[split..];
 

@@ -540,3 +540,39 @@ tile.kernel @carried(%n: i32) threads(128) launch {
   }
   %y = tile.load %s[%c1] : !S -> tensor<128xi32, #L>
 }
+
+// -----
+
+// Lanes of a warp meet between what they exchange through bytes of their own: not before the first time, once before a loop, and
+// in a loop where it exchanges again in the next pass. A barrier of the block does as well.
+// CHECK-LABEL: tile.kernel @exchanges
+// CHECK-NOT: {{tile.barrier|tile.warp_sync}}
+// CHECK: tile.convert_layout
+// CHECK: tile.warp_sync
+// CHECK-NEXT: tile.convert_layout
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.convert_layout
+// CHECK: scf.for
+// CHECK-NEXT: tile.warp_sync
+// CHECK-NEXT: tile.convert_layout
+// CHECK-NOT: {{tile.barrier|tile.warp_sync}}
+!from = tensor<128x16xf64, #tile.blocked<per_thread = [4, 1], lanes = [8, 4], warps = [4, 1], order = [0, 1]>>
+!to = tensor<128x16xf64, #tile.blocked<per_thread = [1, 4], lanes = [32, 1], warps = [4, 1]>>
+!scratch = memref<16384xi8, #tile.shared>
+tile.kernel @exchanges(%count: i32) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.index_cast %count : i32 to index
+  %scratch = tile.alloc : !scratch
+  %x = arith.constant dense<1.0> : !from
+  %a = tile.convert_layout %x within_warps scratch %scratch : !scratch : !from -> !to
+  %b = tile.convert_layout %x within_warps scratch %scratch : !scratch : !from -> !to
+  tile.barrier
+  %c = tile.convert_layout %x within_warps scratch %scratch : !scratch : !from -> !to
+  scf.for %i = %c0 to %n step %c1 {
+    %d = tile.convert_layout %x within_warps scratch %scratch : !scratch : !from -> !to
+  }
+}

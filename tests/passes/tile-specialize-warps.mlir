@@ -4,7 +4,7 @@
 
 // CHECK-LABEL: tile.kernel @ring
 // CHECK-SAME: threads(384)
-// CHECK: tile.fence mbarrier_init
+// CHECK: tile.mbarrier.init
 // CHECK: tile.barrier
 // CHECK: tile.warp_specialize
 // CHECK: role consumer(%{{.*}}) warps(8) registers(232) barrier(1) {
@@ -59,7 +59,6 @@ tile.kernel @ring(%A: memref<?xf32, #tile.global>, %way: i32) threads(256) launc
   scf.if %first {
     tile.mbarrier.init %full[], %count : memref<!tile.mbarrier, #tile.shared>
   }
-  tile.fence mbarrier_init
   tile.barrier
   %block = tile.block_id x
   %row = arith.divui %block, %c3 : index
@@ -103,7 +102,9 @@ tile.kernel @read(%N: memref<1xi64, #tile.global>) threads(128) launch {
 } body {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  tile.fence mbarrier_init
+  %ready = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+  %arrivals = arith.constant 1 : i32
+  tile.mbarrier.init %ready[], %arrivals : memref<!tile.mbarrier, #tile.shared>
   tile.barrier
   %read = memref.load %N[%c0] : memref<1xi64, #tile.global>
   %n = arith.index_cast %read : i64 to index
@@ -129,7 +130,9 @@ tile.kernel @tiles(%A: memref<?xf32, #tile.global>) threads(128) launch {
 } body {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  tile.fence mbarrier_init
+  %ready = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+  %arrivals = arith.constant 1 : i32
+  tile.mbarrier.init %ready[], %arrivals : memref<!tile.mbarrier, #tile.shared>
   tile.barrier
   scf.for %k = %c0 to %c1 step %c1 {
     tile.produce(%j) ahead(2) {
@@ -149,7 +152,9 @@ tile.kernel @cluster() threads(128) cluster(2, 1, 1) launch {
 } body {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  tile.fence mbarrier_init
+  %ready = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+  %arrivals = arith.constant 1 : i32
+  tile.mbarrier.init %ready[], %arrivals : memref<!tile.mbarrier, #tile.shared>
   tile.barrier
   tile.cluster.arrive
   scf.for %k = %c0 to %c1 step %c1 {
@@ -206,7 +211,7 @@ tile.kernel @together(%A: memref<?xf32, #tile.global>) threads(128) launch {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %true = arith.constant true
-  tile.fence mbarrier_init
+  tile.mbarrier.init %full[], %count : memref<!tile.mbarrier, #tile.shared>
   tile.barrier
   %n = memref.dim %A, %c0 : memref<?xf32, #tile.global>
   scf.for %i = %c0 to %n step %c1 {

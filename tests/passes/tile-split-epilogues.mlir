@@ -24,10 +24,11 @@
 // The lanes of a warp exchange, and no barrier is needed.
 // LOWER-LABEL: tile.kernel @convert
 // LOWER: tile.extract_slice {{.*}} : tensor<64x128xf32, #tile.layout<wgmma_d>> -> tensor<64x64xf32, #tile.layout<wgmma_d>>
-// LOWER-NOT: tile.barrier
+// LOWER-NOT: {{tile.barrier|tile.warp_sync}}
 // LOWER: tile.convert_layout {{.*}} within_warps scratch %[[SCRATCH:.*]] : memref<16384xi8, #tile.shared>
 // LOWER-NOT: tile.barrier
-// LOWER: tile.convert_layout {{.*}} within_warps scratch %[[SCRATCH]] : memref<16384xi8, #tile.shared>
+// LOWER: tile.warp_sync
+// LOWER-NEXT: tile.convert_layout {{.*}} within_warps scratch %[[SCRATCH]] : memref<16384xi8, #tile.shared>
 // LOWER-LABEL: tile.kernel @known
 tile.kernel @convert(%C: !c) threads(256) launch {
   %c1 = arith.constant 1 : index

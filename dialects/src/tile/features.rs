@@ -139,6 +139,7 @@ pub const ROWS: &[(&str, Needs)] = &[
     (wgmma::Commit::DEF.name, Needs::Fixed(&[one(Op::Wgmma)])),
     (wgmma::Wait::DEF.name, Needs::Fixed(&[one(Op::Wgmma)])),
     (sync::Barrier::DEF.name, Needs::Nothing),
+    (sync::WarpSync::DEF.name, Needs::Nothing),
     (sync::Fence::DEF.name, Needs::By(fence)),
     (debug::Print::DEF.name, Needs::Nothing),
     (debug::Assert::DEF.name, Needs::Nothing),

@@ -16,7 +16,7 @@ use girih_ir::{
 };
 use ops::{
     atomic::AtomicRmw,
-    sync::{Barrier, Fence, FenceKind},
+    sync::{Barrier, Fence, FenceKind, WarpSync},
     tma_copy::{Direction, RegionCopy},
 };
 use std::{collections::BTreeMap, sync::LazyLock};
@@ -76,6 +76,8 @@ fn acquires(op: OperationRef<'_, '_>) -> bool {
 pub enum Order {
     /// All threads of the block, or of the role around, meet, and see what the others did through the generic proxy.
     Block,
+    /// The lanes of the warp meet, and see what the others did through the generic proxy.
+    Warp,
     /// What a thread did through the generic proxy is seen through the async proxy, by those who are ordered after it.
     AsyncProxy,
     /// Some threads wait for others, in a way that the program knows: [`ORDERS`], barriers with numbers, fences of memory.
@@ -91,6 +93,9 @@ pub fn order_of(op: OperationRef<'_, '_>) -> Option<Order> {
         };
         let whole = barrier.id().is_none_or(|id| id == 0) && barrier.threads().is_none() || of_role();
         return Some(if whole { Order::Block } else { Order::ByHand });
+    }
+    if op.is::<WarpSync>() {
+        return Some(Order::Warp);
     }
     if let Some(fence) = op.cast::<Fence>() {
         return Some(match fence.kind() {

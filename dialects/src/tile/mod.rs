@@ -121,6 +121,7 @@ pub static TILE: Dialect = Dialect {
         wgmma::Commit::REGISTRATION,
         wgmma::Wait::REGISTRATION,
         sync::Barrier::REGISTRATION,
+        sync::WarpSync::REGISTRATION,
         sync::Fence::REGISTRATION,
         debug::Print::REGISTRATION,
         debug::Assert::REGISTRATION,

@@ -14,5 +14,6 @@ mod reference;
 mod roles;
 mod scratch;
 mod support;
+mod syncs;
 mod variants;
 mod wgmma;

@@ -14,7 +14,7 @@
 //! | `tile-choose-occupancy`, `tile-vectorize-accesses` | nothing in their place |
 //! | `tile-allocate-scratch` | no buffer shares bytes with another (`tile-allocate-shared{reuse=false}`), and the other scratch that other layouts need |
 //! | `tile-allocate-shared` | the same |
-//! | `tile-insert-sync` | nothing in its place is a race, which the checks must find |
+//! | `tile-insert-sync` | each barrier and fence left out is a race, which the checks must find (`syncs`) |
 //! | `tile-swizzle-shared`, `tile-pad-tiles` | what the program says: nothing compiles without them. Drawn programs (`programs`) have buffers with `swizzle = auto`, and tiles of any size, and an interpreter that knows of neither |
 //! | `tile-expand-tma` | the host's formulas for single elements (`girih-diff`), for the same reason |
 use crate::programs::{on_all_cores, variant::Variant};
@@ -34,9 +34,10 @@ use std::{
 };
 
 /// What an example runs on.
-struct Runs {
+pub struct Runs {
     file: &'static str,
-    kernel: &'static str,
+    /// Its name.
+    pub kernel: &'static str,
     /// Each with arguments as `girih run` takes them. One without a generator holds integers from -4 to 4.
     of_one: &'static [&'static str],
     /// With `cluster(8, 1, 1)` in place of `cluster(1, 1, 1)`.
@@ -193,14 +194,18 @@ fn folder() -> PathBuf {
 }
 
 /// An example as a program, with what it runs on.
-struct Form {
-    runs: &'static Runs,
+pub struct Form {
+    /// What it runs on.
+    pub runs: &'static Runs,
     source: String,
-    name: String,
-    of: &'static [&'static str],
+    /// The kernel, and what was changed.
+    pub name: String,
+    /// Arguments of each launch.
+    pub of: &'static [&'static str],
 }
 
-fn forms() -> Vec<Form> {
+/// Every example, and those of clusters in one.
+pub fn forms() -> Vec<Form> {
     let (written, wanted) = ("cluster(1, 1, 1)", "cluster(8, 1, 1)");
     let mut forms = vec![];
     for runs in &RUNS {
@@ -233,7 +238,7 @@ fn forms() -> Vec<Form> {
 }
 
 /// The arguments of a launch, and files for what they hold before and afterwards.
-struct Arguments {
+pub struct Arguments {
     args: Vec<Named<Spec>>,
     outs: Vec<Named<PathBuf>>,
     types: Vec<DType>,
@@ -241,7 +246,7 @@ struct Arguments {
 }
 
 impl Arguments {
-    fn of(words: &str) -> Result<Arguments, String> {
+    pub fn of(words: &str) -> Result<Arguments, String> {
         let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
         let (mut args, mut outs, mut types) = (vec![], vec![], vec![]);
         for word in words.split(' ') {
@@ -290,13 +295,19 @@ fn said(error: impl std::fmt::Display) -> String {
 }
 
 impl Form {
-    fn compiled(&self, options: &Options) -> Result<(Vec<u8>, Manifest), String> {
+    /// The PTX and its manifest.
+    pub fn compiled(&self, options: &Options) -> Result<(Vec<u8>, Manifest), String> {
         let compiled = compile(self.source.as_bytes(), self.runs.file, options).map_err(said)?;
         Ok((compiled.content, compiled.manifest.ok_or("no manifest")?))
     }
 
+    /// What a program runs as in place of the example.
+    pub fn input<'a>(&self, ptx: &'a [u8], manifest: &Manifest) -> Input<'a> {
+        Input::Ptx(ptx, self.runs.file, Some(manifest.clone()))
+    }
+
     /// Runs a program; its arrays afterwards, and what the checks found.
-    fn run(&self, input: Input<'_>, on: &Arguments, checks: bool) -> Result<(Vec<Array>, usize), String> {
+    pub fn run(&self, input: Input<'_>, on: &Arguments, checks: bool) -> Result<(Vec<Array>, usize), String> {
         let options = run::Options {
             compile: Options::default(),
             kernel: Some(self.runs.kernel.to_owned()),
@@ -363,7 +374,7 @@ impl Form {
             };
             changes(n);
             for (words, on, arrays) in &usual {
-                let input = Input::Ptx(&other, self.runs.file, Some(manifest.clone()));
+                let input = self.input(&other, &manifest);
                 match self.run(input, on, false) {
                     Ok((found, _)) if self.agree(&found, arrays) => {}
                     Ok(_) => wrong.push(format!("{variant}: {words}: gives other bits")),
@@ -427,55 +438,6 @@ fn no_pass_and_no_layout_shows_in_what_an_example_computes() {
     for (n, variant) in variants.iter().enumerate() {
         assert!(changed.contains(&n), "no example is other code with {variant}");
     }
-}
-
-/// A barrier that `tile-insert-sync` puts in is needed: without the pass the checks find a race, or the result is another one.
-#[test]
-fn barriers_of_examples_are_needed() {
-    let without = Variant {
-        instead: Some(("tile-insert-sync", "")),
-        ..Variant::usual()
-    };
-    // What a cluster does with rows that are too long for a test needs barriers of its own.
-    let mut forms = forms();
-    forms.retain(|form| form.of == form.runs.of_one);
-    let (needless, changed) = (Mutex::new(vec![]), Mutex::new(0));
-    on_all_cores(forms.len() as u64, |n| {
-        let form = &forms[n as usize];
-        let races = || {
-            let (code, manifest) = form.compiled(&without.options())?;
-            if code == form.compiled(&Options::default())?.0 {
-                return Ok(true);
-            }
-            *changed.lock().expect("no thread panics with it") += 1;
-            for words in form.of {
-                let input = Input::Ptx(&code, form.runs.file, Some(manifest.clone()));
-                if form.run(input, &Arguments::of(words)?, true)?.1 > 0 {
-                    return Ok(true);
-                }
-            }
-            Ok::<_, String>(false)
-        };
-        match races() {
-            Ok(true) => {}
-            Ok(false) => needless
-                .lock()
-                .expect("no thread panics with it")
-                .push(form.name.clone()),
-            Err(why) => needless
-                .lock()
-                .expect("no thread panics with it")
-                .push(format!("{}: {why}", form.name)),
-        }
-    });
-    let needless = needless.into_inner().expect("no thread panics with it");
-    assert!(
-        needless.is_empty(),
-        "no race is found without tile-insert-sync in\n{}",
-        needless.join("\n")
-    );
-    let changed = changed.into_inner().expect("no thread panics with it");
-    assert!(changed > 0, "tile-insert-sync changes no example");
 }
 
 #[test]

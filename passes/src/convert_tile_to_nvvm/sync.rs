@@ -6,7 +6,7 @@ use girih_dialects::{
         marks::{COLLECTIVE, has_mark},
         ops::{
             kernel::Kernel,
-            sync::{Barrier, Fence, FenceKind},
+            sync::{Barrier, Fence, FenceKind, WarpSync},
         },
         verify::role_of,
     },
@@ -51,6 +51,11 @@ pub fn patterns(c: &mut Conversion<'_>) {
     lower!(c, Barrier, |op, _, rewriter| {
         let e = Emit::new(rewriter, op.op().location());
         e.barrier(op.id(), op.threads());
+        rewriter.erase(op.op());
+        Ok(())
+    });
+    lower!(c, WarpSync, |op, _, rewriter| {
+        Emit::new(rewriter, op.op().location()).warp_sync();
         rewriter.erase(op.op());
         Ok(())
     });

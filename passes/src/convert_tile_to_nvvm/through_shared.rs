@@ -8,16 +8,11 @@ use super::{
     route::{Held, once, together},
     sync::meet,
 };
-use crate::layout_conversion::Trip;
+use crate::{layout_conversion::Trip, shared_uses::is_within_warps};
 use girih_core::layout::{Dim, LinearLayout, MatrixLoad, matrix_load, shared_offsets};
 use girih_dialects::{
     nvvm::{AsmOperand, Emit, V},
-    tile::{
-        distribution::Distribution,
-        ops::{mma::LoadStaged, value::ConvertLayout},
-        spaces::shared_of,
-        verify::element_bits,
-    },
+    tile::{distribution::Distribution, ops::mma::LoadStaged, spaces::shared_of, verify::element_bits},
 };
 use girih_ir::{conversion::Conversion, op::OpView, prelude::*};
 
@@ -118,13 +113,8 @@ pub(super) fn through_shared<'c>(
             e.store(&part, pointer, bytes * part.len() as u64);
         }
     };
-    let within_warps = op.cast::<ConvertLayout>().is_some_and(|c| c.within_warps());
-    if within_warps {
-        // Lanes may still read what was there.
-        e.warp_sync();
-    }
     once(e, from, write);
-    match within_warps {
+    match is_within_warps(op) {
         true => e.warp_sync(),
         false => meet(e, op),
     }

@@ -12,7 +12,7 @@
 //! %ring_b = tile.alloc : memref<4x1x1x256x64xbf16, #tile.shared<swizzle = 128>>
 //! %full = tile.alloc ordered : memref<4x!tile.mbarrier, #tile.shared>           // the slot's bytes have come
 //! %empty = tile.alloc ordered : memref<4x!tile.mbarrier, #tile.shared>          // every warp has read them
-//! ... one thread initialises the mbarriers, tile.fence mbarrier_init, tile.barrier
+//! ... one thread initialises the mbarriers, tile.barrier
 //! %sum = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<128x256xf32>) {
 //!   tile.produce(%j) ahead(4) {
 //!     %slot, %parity = ... of pass (%j - 0) / 64
@@ -78,7 +78,7 @@ use girih_dialects::{
             mbarrier,
             memory::Alloc,
             mma::{Mma, Mover, Stage},
-            sync::{Barrier, Fence, FenceKind},
+            sync::Barrier,
         },
         target_of,
         verify::{MAX_SHARED_BYTES, memref_bytes, number_bits},
@@ -456,7 +456,6 @@ impl<'c> Shared<'c> {
                 });
             }
         });
-        e.insert(Fence::build(loc, FenceKind::MbarrierInit));
         e.insert(Barrier::build(loc, None, None));
     }
 }

@@ -1,4 +1,4 @@
-//! Barriers among threads, and fences between ways to reach memory.
+//! Barriers among threads of a block or of a warp, and fences between ways to reach memory.
 use super::super::verify::{block_threads, on_device, role_of};
 use girih_ir::{attr_enum, kind::I64, op, op::OpView, prelude::*};
 
@@ -44,10 +44,25 @@ op! {
     }
 }
 
+op! {
+    /// Waits for all lanes of the warp, which must all come here; orders ordinary accesses to shared and global memory among
+    /// them: `bar.warp.sync`.
+    ///
+    /// ```mlir
+    /// tile.warp_sync
+    /// ```
+    pub struct WarpSync = "tile.warp_sync" {
+        effects [read, write]
+        format "attr-dict"
+        hooks { fn verify(self) -> Res { on_device(self.op()) } }
+    }
+}
+
 attr_enum! {
     /// What a fence orders.
     pub enum FenceKind("a fence") {
-        /// Makes initialised mbarriers visible to the async proxy and the cluster: `fence.mbarrier_init.release.cluster`.
+        /// Makes initialised mbarriers visible to the other blocks of the cluster: `fence.mbarrier_init.release.cluster`. Within
+        /// the block a barrier does.
         MbarrierInit = "mbarrier_init",
         /// Ordinary accesses before, async-proxy accesses (tensor copies, wgmma) after: `fence.proxy.async`.
         ProxyAsync = "proxy_async",

@@ -38,9 +38,13 @@ pub fn binary(name: &str) -> Result<PathBuf> {
     Ok(target_dir()?.join("debug").join(name))
 }
 
-/// `PATH` with the fetched tools and LLVM's programs in front.
+/// `PATH` with the fetched tools and LLVM's programs in front; outside the repository, as in a `dist/`, with what lies beside
+/// this program.
 pub fn path_with_tools() -> Result<std::ffi::OsString> {
-    let mut dirs = vec![tools_dir()?, Path::new(LLVM).join("bin")];
+    let mut dirs = match tools_dir() {
+        Ok(tools) => vec![tools, Path::new(LLVM).join("bin")],
+        Err(_) => Vec::from_iter(env::current_exe()?.parent().map(Path::to_owned)),
+    };
     dirs.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
     Ok(env::join_paths(dirs)?)
 }

@@ -231,6 +231,7 @@ pub fn run(args: &Args) -> Result<bool> {
                     &format!("C=poison:bf16[{m},{n}]"),
                     "--check",
                     &format!("C=full({k}):bf16[{m},{n}]"),
+                    "--no-reference",
                 ]);
                 tally.add(verdict(&format!("{m}x{n}x{k}"), &mut launch)?);
             }
@@ -239,15 +240,36 @@ pub fn run(args: &Args) -> Result<bool> {
     );
     report.stage("examples", "as their RUN lines say, on the GPU", || {
         let mut tally = Tally::default();
+        let scratch = env::temp_dir().join(format!("girih-gpu-{}", std::process::id()));
+        std::fs::create_dir_all(&scratch).with_context(|| format!("cannot create {}", scratch.display()))?;
         for source in workspace::files_with_extension(&examples, "mlir") {
             let text = std::fs::read_to_string(&source).with_context(|| format!("cannot read {}", source.display()))?;
-            for words in run_lines(&text, &device) {
-                let mut launch = command::program(&girih)?;
-                launch.args(words.iter().map(|word| word.replace("%s", &source.to_string_lossy())));
-                let name = source.file_name().unwrap_or_default().to_string_lossy();
-                tally.add(verdict(&name, &mut launch)?);
+            let name = source.file_name().unwrap_or_default().to_string_lossy();
+            let own = scratch.join(&*name);
+            let filled = |word: &str| {
+                let word = word.replace("%s", &source.to_string_lossy());
+                word.replace("%t", &own.to_string_lossy())
+            };
+            for line in run_lines(&text, &device) {
+                let mut launch = match &line {
+                    RunLine::Launch(words) => {
+                        let mut launch = command::program(&girih)?;
+                        launch.args(words.iter().map(|word| filled(word)));
+                        launch
+                    }
+                    RunLine::Edit(line) => {
+                        let mut sh = Command::new("sh");
+                        sh.args(["-c", &filled(line)]);
+                        sh
+                    }
+                };
+                let done = verdict(&name, &mut launch)?;
+                if matches!(line, RunLine::Launch(_)) || done.failed > 0 {
+                    tally.add(done);
+                }
             }
         }
+        std::fs::remove_dir_all(&scratch).with_context(|| format!("cannot remove {}", scratch.display()))?;
         Ok(tally)
     });
     let pair = format!("{device},sim");
@@ -294,8 +316,18 @@ fn verdict(name: &str, launch: &mut Command) -> Result<Tally> {
     Ok(Tally::one(ok))
 }
 
-/// The `girih run` lines among a file's lit RUN lines, as words after `girih`, moved to `device`.
-fn run_lines(text: &str, device: &str) -> Vec<Vec<String>> {
+/// What a RUN line does on the GPU.
+#[derive(Debug, PartialEq)]
+enum RunLine {
+    /// Words after `girih`.
+    Launch(Vec<String>),
+    /// Makes another program of an example: a `sed` of the shell.
+    Edit(String),
+}
+
+/// The lines among a file's lit RUN lines that launch kernels, moved to `device`, and those that make what is launched. A GPU
+/// has no checks of memory.
+fn run_lines(text: &str, device: &str) -> Vec<RunLine> {
     let mut joined = String::new();
     for line in text.lines() {
         if let Some((_, command)) = line.split_once("RUN:") {
@@ -307,11 +339,15 @@ fn run_lines(text: &str, device: &str) -> Vec<Vec<String>> {
     }
     let mut found = Vec::new();
     for command in joined.lines() {
-        let command = command.split('|').next().unwrap_or_default();
+        let command = command.split('|').next().unwrap_or_default().trim();
         let mut words = command.split_whitespace().map(str::to_owned);
         let (Some(program), Some(verb)) = (words.next(), words.next()) else {
             continue;
         };
+        if program == "sed" {
+            found.push(RunLine::Edit(command.to_owned()));
+            continue;
+        }
         if !matches!(program.as_str(), "girih" | "%girih") || verb != "run" {
             continue;
         }
@@ -319,12 +355,13 @@ fn run_lines(text: &str, device: &str) -> Vec<Vec<String>> {
         while let Some(word) = words.next() {
             match word.as_str() {
                 "--device" => drop(words.next()),
+                "--check-memory" => {}
                 _ if word.starts_with("--device=") => {}
                 _ => arguments.push(word.trim_matches(['\'', '"']).to_owned()),
             }
         }
         arguments.extend(["--device".to_owned(), device.to_owned()]);
-        found.push(arguments);
+        found.push(RunLine::Launch(arguments));
     }
     found
 }
@@ -397,11 +434,17 @@ mod tests {
 
     #[test]
     fn run_lines_move_to_the_gpu() {
-        let text = "// RUN: girih compile %s\n// RUN: girih run %s --device sim \\\n// RUN:   --arg 'x=iota:i32[8]' | FileCheck %s\n";
-        let lines = run_lines(text, "cuda:1");
+        let text = "// RUN: girih compile %s\n// RUN: girih run %s --device sim --check-memory \\\n\
+                    // RUN:   --arg 'x=iota:i32[8]' | FileCheck %s\n\
+                    // RUN: sed 's/(1, 1)/(8, 1)/' %s > %t.mlir\n// RUN: girih run %t.mlir | FileCheck %s\n";
+        let launch = |words: &[&str]| RunLine::Launch(words.iter().map(|word| word.to_string()).collect());
         assert_eq!(
-            lines,
-            [["run", "%s", "--arg", "x=iota:i32[8]", "--device", "cuda:1"].map(String::from)]
+            run_lines(text, "cuda:1"),
+            [
+                launch(&["run", "%s", "--arg", "x=iota:i32[8]", "--device", "cuda:1"]),
+                RunLine::Edit("sed 's/(1, 1)/(8, 1)/' %s > %t.mlir".to_owned()),
+                launch(&["run", "%t.mlir", "--device", "cuda:1"]),
+            ]
         );
     }
 

@@ -41,10 +41,11 @@ VARIANTS = {
     "row_sum": [(1, 8192, 256, 1), (1, 8192, 512, 1), (1, 4096, 256, 1), (1, 16384, 512, 1)],
     "col_sum": [(128, 64, 256, 1), (256, 64, 256, 1), (256, 64, 512, 1), (128, 128, 256, 1)],
     "transpose": [(64, 64, 256, 1), (64, 64, 128, 1), (64, 128, 256, 1), (128, 64, 256, 1), (128, 128, 512, 1)],
+    "gather": [(16, 256, 128, 1), (1, 4096, 128, 1)],
     # Blocks of a multiprocessor are those of the grid.
     "histogram": [(1, 4096, 256, 1, 8), (1, 8192, 256, 1, 8), (1, 4096, 512, 1, 4), (1, 8192, 512, 1, 4), (1, 8192, 1024, 1, 2), (1, 2048, 128, 1, 16)],
     # As they stand in the file.
-    **{name: [()] for name in ("argmax", "cumsum", "gather", "scatter", "quantize", "gelu", "gemm")},
+    **{name: [()] for name in ("argmax", "cumsum", "scatter", "quantize", "gelu", "gemm")},
 }
 # example, shape, variants that run it
 CASES = [
@@ -83,6 +84,9 @@ def specialise(name, text, rows, columns, threads, cluster, resident=None):
         text = text.replace("%c64 = arith.constant 64", f"%c64 = arith.constant {columns}").replace("tensor<64x", f"tensor<{columns}x")
         text = text.replace("%c128 = arith.constant 128", f"%c128 = arith.constant {rows}")
         return text.replace("tensor<128x64x", f"tensor<{rows}x{columns}x")
+    if name == "gather":
+        text = text.replace("%c16 = arith.constant 16", f"%c16 = arith.constant {rows}").replace("tensor<16xi32>", f"tensor<{rows}xi32>")
+        return text.replace("%c256 = arith.constant 256", f"%c256 = arith.constant {columns}").replace("16x256x", f"{rows}x{columns}x")
     if name == "histogram":
         text = text.replace("threads(1024)", f"threads({threads})").replace("8192", str(columns))
         return text.replace("%most = arith.constant 264", f"%most = arith.constant {132 * resident}")

@@ -16,24 +16,30 @@ module attributes {tile.target = "sm_90a"} {
 tile.kernel @scatter(%X: !matrix, %I: !numbers, %Y: !matrix) threads(128) launch {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %c16 = arith.constant 16 : index
-  %c256 = arith.constant 256 : index
+  %c4 = arith.constant 4 : index
+  %c1024 = arith.constant 1024 : index
   %m = memref.dim %X, %c0 : !matrix
   %n = memref.dim %X, %c1 : !matrix
-  %gy = arith.ceildivui %m, %c16 : index
-  %gx = arith.ceildivui %n, %c256 : index
-  tile.grid %gy, %gx, %c1
+  %down = arith.ceildivui %m, %c4 : index
+  %across = arith.ceildivui %n, %c1024 : index
+  %blocks = arith.muli %down, %across : index
+  tile.grid %blocks, %c1, %c1
 } body {
-  %c16 = arith.constant 16 : index
-  %c256 = arith.constant 256 : index
-  %by = tile.block_id x
-  %bx = tile.block_id y
-  %i = arith.muli %by, %c16 : index
-  %j = arith.muli %bx, %c256 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c1024 = arith.constant 1024 : index
+  // Parts of a row one after another: they share sectors where rows start anywhere.
+  %n = memref.dim %X, %c1 : !matrix
+  %across = arith.ceildivui %n, %c1024 : index
+  %block = tile.block_id x
+  %by = arith.divui %block, %across : index
+  %bx = arith.remui %block, %across : index
+  %i = arith.muli %by, %c4 : index
+  %j = arith.muli %bx, %c1024 : index
   // Past the last row there are no numbers, and -1 is no row.
-  %rows = tile.load %I[%i] {pad = -1 : i32} : !numbers -> tensor<16xi32>
-  %x = tile.load %X[%i, %j] : !matrix -> tensor<16x256xbf16>
-  tile.scatter %x, %Y[%j] rows %rows : tensor<16x256xbf16>, !matrix, tensor<16xi32>
+  %rows = tile.load %I[%i] {pad = -1 : i32} : !numbers -> tensor<4xi32>
+  %x = tile.load %X[%i, %j] : !matrix -> tensor<4x1024xbf16>
+  tile.scatter %x, %Y[%j] rows %rows : tensor<4x1024xbf16>, !matrix, tensor<4xi32>
 }
 
 func.func @scatter_ref(%X: memref<?x?xbf16>, %I: memref<?xi32>, %Y: memref<?x?xbf16>) {

@@ -138,3 +138,24 @@ tile.kernel @free(%Y: memref<64x16xf16, #tile.global>) threads(128) launch {
   %rows = tile.convert_layout %c : tensor<64x16xf16> -> tensor<64x16xf16, #tile.blocked<per_thread = [1, 8], lanes = [16, 2], warps = [4, 1]>>
   tile.store %rows, %Y[%c0, %c0] : tensor<64x16xf16, #tile.blocked<per_thread = [1, 8], lanes = [16, 2], warps = [4, 1]>>, memref<64x16xf16, #tile.global>
 }
+
+// -----
+
+// Rows that numbers give lie anywhere: a warp takes as much of one as it can, and what is scattered is loaded so.
+// CHECK-LABEL: tile.kernel @rows
+// CHECK: tile.gather {{.*}} -> tensor<16x256xbf16, #tile.blocked<per_thread = [1, 8], lanes = [1, 32], warps = [4, 1]>>
+// CHECK: tile.load {{.*}} -> tensor<8x128xbf16, #tile.blocked<per_thread = [1, 8], lanes = [2, 16], warps = [4, 1]>>
+!matrix = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
+!numbers = memref<?xi32, #tile.global>
+tile.kernel @rows(%X: !matrix, %I: !numbers, %Y: !matrix) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %rows = tile.load %I[%c0] : !numbers -> tensor<16xi32>
+  %x = tile.gather %X[%c0] rows %rows : !matrix, tensor<16xi32> -> tensor<16x256xbf16>
+  tile.store %x, %Y[%c0, %c0] : tensor<16x256xbf16>, !matrix
+  %few = tile.load %I[%c0] : !numbers -> tensor<8xi32>
+  %y = tile.load %X[%c0, %c0] : !matrix -> tensor<8x128xbf16>
+  tile.scatter %y, %Y[%c0] rows %few : tensor<8x128xbf16>, !matrix, tensor<8xi32>
+}

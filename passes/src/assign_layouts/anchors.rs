@@ -14,6 +14,9 @@ const SECTOR_BYTES: u64 = 32;
 /// Bytes of a row that a warp moves at once where it has other rows to turn to: whole lines, and what is left of the lanes
 /// spreads over enough rows for a transposition to meet no bank conflict.
 const LINE_BYTES: u64 = 128;
+/// The same of rows that lie anywhere, as those that numbers give: as much of a row as a warp can move. Where rows do not start
+/// at lines, each piece of one has two lines that it shares with others.
+const ROW_BYTES: u64 = 32 * VECTOR_BYTES;
 /// Stands for a stride that is not known: rows that share no sector.
 const FAR: u64 = 1 << 20;
 
@@ -40,6 +43,17 @@ pub fn coalesced<'c>(
     coalesced_with_copies(context, shape, order, element_bytes, warps, order[0])
 }
 
+/// The same for rows that lie anywhere, of which a warp moves as much at once as it can.
+pub fn coalesced_rows<'c>(
+    context: &'c Context,
+    shape: &[i64],
+    order: &[usize],
+    element_bytes: u64,
+    warps: u64,
+) -> Blocked<'c> {
+    in_pieces(context, shape, order, element_bytes, warps, order[0], ROW_BYTES)
+}
+
 /// The same with the axis along which threads that a small tile has no elements for hold copies.
 pub fn coalesced_with_copies<'c>(
     context: &'c Context,
@@ -48,6 +62,19 @@ pub fn coalesced_with_copies<'c>(
     element_bytes: u64,
     warps: u64,
     copies: usize,
+) -> Blocked<'c> {
+    in_pieces(context, shape, order, element_bytes, warps, copies, LINE_BYTES)
+}
+
+/// The same with the bytes of a row that a warp moves at once.
+fn in_pieces<'c>(
+    context: &'c Context,
+    shape: &[i64],
+    order: &[usize],
+    element_bytes: u64,
+    warps: u64,
+    copies: usize,
+    piece: u64,
 ) -> Blocked<'c> {
     let rank = shape.len();
     let size = |axis: usize| shape[axis].max(1) as u64;
@@ -59,7 +86,7 @@ pub fn coalesced_with_copies<'c>(
     per_thread[fast] = vector;
     let mut room: Vec<u64> = (0..rank).map(|a| size(a) / per_thread[a]).collect();
     let others = elements / size(fast);
-    let along = (LINE_BYTES / (vector * element_bytes))
+    let along = (piece / (vector * element_bytes))
         .max(32 / others.min(32))
         .min(32)
         .min(room[fast]);

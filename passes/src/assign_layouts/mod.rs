@@ -58,7 +58,7 @@ pub(crate) use graph::{Graph, is_open};
 pub use products::factor;
 
 use crate::shared_uses::{InRole, in_role};
-use anchors::{bank_cost, coalesced, coalesced_with_copies, order, sector_cost};
+use anchors::{bank_cost, coalesced, coalesced_rows, coalesced_with_copies, order, sector_cost};
 #[cfg(doc)]
 use girih_core::layout::MmaTile;
 use girih_core::{draw::Dice, tensor_map::Swizzle};
@@ -148,6 +148,8 @@ struct Access<'c> {
     mask: Option<Value<'c, 'c>>,
     strides: Vec<i64>,
     element_bytes: u64,
+    /// Whether numbers say where rows lie.
+    by_rows: bool,
     /// The swizzle, of shared memory.
     shared: Option<Swizzle>,
 }
@@ -172,6 +174,7 @@ impl<'c> Access<'c> {
             mask: masked(op).map(|(_, mask)| mask),
             strides,
             element_bytes: element_bits(tile.r#type())? / 8,
+            by_rows: op.is::<Gather>() || op.is::<Scatter>(),
             shared: shared_of(memory.r#type()).map(|s| s.mode()),
         })
     }
@@ -183,14 +186,11 @@ impl<'c> Access<'c> {
         if self.strides.is_empty() {
             return plain(t, warps);
         }
-        coalesced(
-            context,
-            &t.shape().unwrap_or_default(),
-            &order(&self.strides),
-            self.element_bytes,
-            warps,
-        )
-        .into()
+        let (shape, order) = (t.shape().unwrap_or_default(), order(&self.strides));
+        match self.by_rows {
+            true => coalesced_rows(context, &shape, &order, self.element_bytes, warps).into(),
+            false => coalesced(context, &shape, &order, self.element_bytes, warps).into(),
+        }
     }
     /// Whether it can do with a layout.
     fn tolerates(&self, layout: Attribute<'c>, warps: u64) -> bool {
@@ -393,6 +393,12 @@ fn spread_from_accesses<'c>(graph: &mut Graph<'c>, body: &[OperationRef<'c, 'c>]
         found.sort_by_key(|a| std::cmp::Reverse(weight(a)));
         found
     };
+    // What is scattered is loaded as it is stored.
+    for scatter in accesses(&|op| op.is::<Scatter>()) {
+        if let Some(n) = graph.number(scatter.tile).filter(|n| graph.layouts[*n].is_none()) {
+            graph.spread(n, scatter.wanted(warps));
+        }
+    }
     for load in accesses(&|op| op.is::<Load>() || op.is::<Gather>()) {
         let Some(n) = graph.number(load.tile) else { continue };
         match graph.layouts[n] {

@@ -55,6 +55,16 @@ impl<'c> Nest<'c> {
         }
         false
     }
+    /// Passes of the innermost loop over all, where they are known: the bounds are constants.
+    pub fn known_passes(&self) -> Option<i64> {
+        let trips = |l: &OperationRef<'c, 'c>| {
+            let bounds = l.operand_values();
+            let [from, to, by] = [0, 1, 2].map(|i| bounds[i].constant_int());
+            let by = by.filter(|by| *by > 0)?;
+            Some(to?.checked_sub(from?)?.max(0).checked_add(by - 1)? / by)
+        };
+        self.0.iter().try_fold(1i64, |all, l| all.checked_mul(trips(l)?))
+    }
     /// The loop with no loop around it.
     pub fn outermost(&self) -> OperationRef<'c, 'c> {
         self.0[0]

@@ -1,18 +1,19 @@
 //! How long shared buffers live, and which of them must not share bytes.
 //!
 //! A buffer lives from its first use to its last; where these lie in a loop, through the whole outermost loop, since one pass
-//! may read what another left. Scratch lives in its ops alone. What `tile.cp_async` writes lives on to the wait for all such
-//! copies that comes after it. A buffer lives for the whole kernel where its uses are not all known: it holds mbarriers, its
-//! address goes elsewhere, other asynchronous copies or products use it, nothing does, or roles use it
-//! other than one that keeps a barrier for its threads.
+//! may read what another left. Scratch lives in its ops alone. What `tile.cp_async` writes, and what `tile.wgmma` reads, lives on
+//! to the wait for all such copies or products that comes after it. A buffer lives for the whole kernel where its uses are not
+//! all known: it holds mbarriers, its address goes elsewhere, other asynchronous copies use it, or products that are not all
+//! waited for, nothing does, or roles use it other than one that keeps a barrier for its threads.
 //!
 //! Two buffers may share bytes if they never live at once, and if a barrier of the block lies on every path from a use of the
 //! one to a use of the other.
-use crate::shared_uses::{InRole, Uses, Walk, Way, in_role, line};
+use crate::shared_uses::{InRole, Use, Uses, Walk, Way, in_role, line};
 use girih_dialects::tile::{
     ops::{
         cp_async::{WaitAll, WaitGroup},
-        kernel::Kernel,
+        kernel::{Kernel, WarpSpecialize},
+        wgmma::{Wait, Wgmma},
     },
     verify::role_of,
 };
@@ -73,9 +74,9 @@ impl<'c> Lifetimes<'c> {
                 (0..n).map(with).collect()
             })
             .collect();
-        // A barrier before the wait for a copy is met while other threads' copies are still on their way.
-        for u in uses.all.iter().filter(|u| u.in_flight && u.way == Way::Plain) {
-            let Some(wait) = order.wait_after(u.op) else { continue };
+        // A barrier before the wait for a copy, or for a product, is met while those of other threads are still on their way.
+        for u in uses.all.iter().filter(|u| u.in_flight) {
+            let Some(wait) = order.wait_after(u) else { continue };
             for v in uses
                 .all
                 .iter()
@@ -146,13 +147,10 @@ impl<'c> Order<'c> {
         roles.dedup();
         let barrier = |op: &OperationRef<'c, 'c>| role_of(*op).is_none_or(|role| role.barrier.is_some());
         let in_roles = roles.len() > 1 || !ops.iter().all(barrier);
-        // Where the last of the waits for copies into it stands.
-        let copies = uses
-            .all
-            .iter()
-            .filter(|u| u.buffer == buffer && u.in_flight && u.way == Way::Plain);
-        let waits = copies
-            .map(|u| self.wait_after(u.op))
+        // Where the last of the waits for copies into it and products of it stands.
+        let in_flight = uses.all.iter().filter(|u| u.buffer == buffer && u.in_flight);
+        let waits = in_flight
+            .map(|u| self.wait_after(u))
             .try_fold(0, |last, wait| Some(last.max(self.number(wait?))));
         let why = if b.is_mbarrier {
             "it holds mbarriers".to_owned()
@@ -162,7 +160,7 @@ impl<'c> Order<'c> {
                 op.full_name(),
                 line(op)
             )
-        } else if b.is_async || b.is_in_flight && waits.is_none() {
+        } else if waits.is_none() {
             "asynchronous copies or products use it".to_owned()
         } else if in_roles {
             "roles use it".to_owned()
@@ -189,12 +187,15 @@ impl<'c> Order<'c> {
         (Life::Always(why), vec![(0, usize::MAX)])
     }
 
-    /// The first op after `op`, in a block around it, that waits for all copies of the thread.
-    fn wait_after(&self, op: OperationRef<'c, 'c>) -> Option<OperationRef<'c, 'c>> {
-        let waits = |op: &OperationRef<'c, 'c>| {
-            op.is::<WaitAll>() || op.cast::<WaitGroup>().is_some_and(|wait| wait.pending() == 0)
+    /// The first op after a use that goes on after its op, in a block around it, that waits for all of the thread's of its kind;
+    /// `None` where no such op is known.
+    fn wait_after(&self, of: &Use<'c>) -> Option<OperationRef<'c, 'c>> {
+        let waits = |op: &OperationRef<'c, 'c>| match of.way {
+            Way::Async if of.op.is::<Wgmma>() => op.cast::<Wait>().is_some_and(|wait| wait.pending() == 0),
+            Way::Plain => op.is::<WaitAll>() || op.cast::<WaitGroup>().is_some_and(|wait| wait.pending() == 0),
+            _ => false,
         };
-        self.path(op).into_iter().rev().find_map(|inner| {
+        self.path(of.op).into_iter().rev().find_map(|inner| {
             let ops = inner.block()?.op_list();
             ops.into_iter().skip_while(|other| *other != inner).find(waits)
         })
@@ -216,7 +217,8 @@ impl<'c> Order<'c> {
         while let Some(outer) = paths[0].get(depth)
             && paths.iter().all(|p| p.get(depth) == Some(outer) && p.len() > depth + 1)
         {
-            if outer.full_name() != "scf.if" {
+            // A loop: what is not a branch, nor a role, which runs once.
+            if !outer.is::<WarpSpecialize>() && outer.full_name() != "scf.if" {
                 return self.span(*outer);
             }
             depth += 1;

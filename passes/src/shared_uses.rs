@@ -111,8 +111,6 @@ pub struct Buffer<'c> {
     pub lost: Option<OperationRef<'c, 'c>>,
     /// Whether a use goes through the async proxy.
     pub is_async: bool,
-    /// Whether a use may go on after its op, through whatever proxy.
-    pub is_in_flight: bool,
 }
 
 /// The buffers of a kernel with their uses.
@@ -185,7 +183,6 @@ impl<'c> Uses<'c> {
             is_ordered,
             lost: None,
             is_async: false,
-            is_in_flight: false,
         });
         self.follow(self.buffers.len() - 1, root);
     }
@@ -245,7 +242,6 @@ impl<'c> Uses<'c> {
                 }
                 self.buffers[buffer].is_async |= way == Way::Async;
                 let in_flight = way == Way::Async || marked(IN_FLIGHT);
-                self.buffers[buffer].is_in_flight |= in_flight;
                 self.all.push(Use {
                     op,
                     memory,

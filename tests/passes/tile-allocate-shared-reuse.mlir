@@ -215,3 +215,35 @@ module attributes {tile.target = "sm_90a"} {
     memref.store %x, %b[%t] : memref<64xf32, #tile.shared>
   }
 }
+
+// -----
+
+// What products read is free behind the wait for them and a barrier; a barrier before the wait is met while they still read.
+// CHECK-LABEL: tile.kernel @products
+// CHECK: tile.alloc {offset = 0 : i64} : memref<64x64xbf16
+// CHECK: tile.alloc {offset = 0 : i64} : memref<64x64xf32
+// CHECK: tile.alloc {offset = 8192 : i64} : memref<64x32xf32
+!a = memref<64x64xbf16, #tile.shared<swizzle = 128>>
+!sum = tensor<64x64xf32, #tile.layout<wgmma_d>>
+module attributes {tile.target = "sm_90a"} {
+tile.kernel @products() threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %x = arith.constant 1.0 : f32
+  %a = tile.alloc : !a
+  %later = tile.alloc : memref<64x64xf32, #tile.shared>
+  %between = tile.alloc : memref<64x32xf32, #tile.shared>
+  %zero = arith.constant dense<0.0> : !sum
+  %t = tile.thread_id
+  tile.wgmma.fence
+  %f = tile.wgmma %a, %a, %zero : !a, !a, !sum
+  tile.wgmma.commit
+  tile.barrier
+  memref.store %x, %between[%c0, %c0] : memref<64x32xf32, #tile.shared>
+  %s = tile.wgmma.wait 0 %f : !tile.in_flight<!sum> -> !sum
+  tile.barrier
+  memref.store %x, %later[%c0, %c0] : memref<64x64xf32, #tile.shared>
+}
+}

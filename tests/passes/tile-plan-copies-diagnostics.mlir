@@ -118,25 +118,6 @@ tile.kernel @column(%A: !rows, %B: !columns, %N: memref<?xi32, #tile.global>) th
 
 // -----
 
-!rows = memref<?x?xbf16, strided<[?, 1]>, #tile.global>
-!columns = memref<?x?xbf16, strided<[1, ?]>, #tile.global>
-module attributes {tile.target = "sm_90a"} {
-tile.kernel @once(%A: !rows, %B: !columns) threads(128) launch {
-  %c1 = arith.constant 1 : index
-  tile.grid %c1, %c1, %c1
-} body {
-  %c0 = arith.constant 0 : index
-  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
-  // expected-remark @+1 {{the product stands in no loop of its own}}
-  %a = tile.load %A[%c0, %c0] : !rows -> tensor<64x16xbf16>
-  // expected-remark @+1 {{the product stands in no loop of its own}}
-  %b = tile.load %B[%c0, %c0] : !columns -> tensor<16x8xbf16>
-  %c = tile.mma %a, %b, %zero : tensor<64x16xbf16>, tensor<16x8xbf16>, tensor<64x8xf32>
-}
-}
-
-// -----
-
 // What no tensor map can say is not asked for at run time.
 !rows = memref<64x17xbf16, strided<[17, 1]>, #tile.global>
 !columns = memref<?x?xbf16, strided<[1, ?]>, #tile.global>

@@ -314,3 +314,32 @@ tile.kernel @batched(%A: !rows3, %B: !columns3, %C: memref<?x?xf32, strided<[?, 
   tile.store %sum, %C[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32, strided<[?, 1]>, #tile.global>
 }
 }
+
+// -----
+
+// In no loop: in one of a single pass. What another op takes, too, is loaded once more.
+// CHECK-LABEL: tile.kernel @once
+// CHECK: %[[A:.*]] = tile.load %A
+// CHECK: %[[SUM:.*]] = scf.for %{{.*}} = %c0{{.*}} to %c1{{.*}} step %c1{{.*}} iter_args(%[[ACC:.*]] = %{{.*}}) -> (tensor<64x8xf32>) {
+// CHECK: tile.stage %A[%c0, %c0] side a major k by tma :
+// CHECK: tile.stage %B[%c0, %c0] transposed side b major k by tma :
+// CHECK: %[[NEXT:.*]] = tile.mma %{{.*}}, %{{.*}}, %[[ACC]] : memref
+// CHECK: scf.yield %[[NEXT]]
+// CHECK: tile.store %[[SUM]]
+// CHECK: tile.store %[[A]]
+!rows = memref<64x16xbf16, #tile.global>
+module attributes {tile.target = "sm_90a"} {
+tile.kernel @once(%A: !rows {tile.aligned = 16 : i64}, %B: memref<8x16xbf16, #tile.global> {tile.aligned = 16 : i64}, %C: memref<64x8xf32, #tile.global>, %D: !rows) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  %a = tile.load %A[%c0, %c0] : !rows -> tensor<64x16xbf16>
+  %b = tile.load %B[%c0, %c0] : memref<8x16xbf16, #tile.global> -> tensor<8x16xbf16>
+  %t = tile.transpose %b order [1, 0] : tensor<8x16xbf16> -> tensor<16x8xbf16>
+  %c = tile.mma %a, %t, %zero : tensor<64x16xbf16>, tensor<16x8xbf16>, tensor<64x8xf32>
+  tile.store %c, %C[%c0, %c0] : tensor<64x8xf32>, memref<64x8xf32, #tile.global>
+  tile.store %a, %D[%c0, %c0] : tensor<64x16xbf16>, !rows
+}
+}

@@ -46,7 +46,7 @@ pub(super) fn run_ahead<'c>(shared: &mut Shared<'c>, ahead: &Ahead<'c>, slots: i
     let (place, loc) = (ahead.place, ahead.place.location());
     let mut operands = vec![];
     for (stage, ring) in &ahead.stages {
-        let ring = shared.ring(*ring, stage.op().location(), slots);
+        let ring = shared.ring(*ring, stage.op().location());
         operands.push(operand(shared, *stage, ring)?);
     }
     let (Some(counter), Some(body)) = (counter(place), place.region_at(0).entry()) else {

@@ -31,8 +31,9 @@
 //! }
 //! ```
 //!
-//! Slots are as many as fit into shared memory beside what threads will exchange there, at most 4; `slots=N` asks for others,
-//! and 1 is a copy that is waited for.
+//! Slots are as many as fit into shared memory beside what threads will exchange there, at most 4 and at most the passes of
+//! the loop; `slots=N` asks for others, and 1 is a copy that is waited for. Where loops cannot have one slot each, the last ones
+//! go without: threads copy when the loop needs it, which a remark says.
 //! The tensor maps are made in the launch region; they are optional, since the program tests whether they can be. Loops in
 //! different branches of a test share their slots.
 //!
@@ -90,8 +91,9 @@ use girih_ir::{
     op::OpView,
     pass::{DialectSource, OptionDef, OptionDefault, Pass, PassContext, PassInfo, Statistic},
     prelude::*,
-    rewrite::Before,
+    rewrite::{Before, Builder},
 };
+use std::collections::BTreeMap;
 
 pub(crate) use exchanged::{exchanged_bytes, whole};
 
@@ -168,6 +170,10 @@ struct Ring<'c> {
     slot: Type<'c>,
     /// Ops around the staged operands.
     users: Vec<OperationRef<'c, 'c>>,
+    /// Most passes of a loop that uses it; a ring needs no more slots.
+    passes: i64,
+    /// Slots, once they are known.
+    slots: i64,
     /// Its memory, once there is some.
     memory: Option<V<'c>>,
 }
@@ -185,6 +191,40 @@ impl<'c> Ahead<'c> {
     /// Whether all threads of the block bring what it stages, in groups of `cp.async`.
     fn is_in_groups(&self) -> bool {
         self.stages.iter().all(|(stage, _)| stage.by() == Mover::CpAsync)
+    }
+    /// How often it runs, if that is known.
+    fn passes(&self) -> i64 {
+        let known = self.nest.as_ref().and_then(Nest::known_passes);
+        known.unwrap_or(i64::MAX).max(1)
+    }
+    /// Whether threads can copy all that it stages when the loop needs it.
+    fn can_do_without(&self) -> bool {
+        self.stages.iter().all(|(stage, _)| stage.by() != Mover::CpAsync)
+    }
+    /// What it stages, for threads to copy when the loop needs it.
+    fn without_slots(self) -> Vec<Stage<'c, 'c>> {
+        let by_threads = |(stage, _): (Stage<'c, 'c>, usize)| {
+            let (op, staged) = (stage.op(), stage.result());
+            let m = "is copied by threads, and not ahead of the loop: other loops have the shared memory for slots";
+            drop(Diag::remark(&op, m));
+            let made = Before(op).insert(Stage::build(
+                op.location(),
+                staged.r#type(),
+                stage.source(),
+                &stage.indices(),
+                None,
+                stage.side(),
+                stage.major(),
+                Mover::Threads,
+                stage.cache(),
+                stage.transposed(),
+            ));
+            staged.replace_all_uses_with(&made.result0());
+            // SAFETY: what it gave has no uses any more.
+            unsafe { mlirOperationDestroy(op.to_raw()) };
+            made.cast()
+        };
+        self.stages.into_iter().filter_map(by_threads).collect()
     }
     fn is_around(&self, op: OperationRef<'c, 'c>) -> bool {
         op.is_in(self.place)
@@ -230,25 +270,39 @@ fn pipeline<'c>(kernel: Kernel<'c, 'c>, slots: i64, cx: &PassContext<'c>) -> Res
             }
         };
         let Some(place) = stage.op().parent() else { continue };
-        let staged = (stage, shared.take(stage, place));
         match loops.iter_mut().find(|l| l.place == place) {
-            Some(l) => l.stages.push(staged),
+            Some(l) => l.stages.push((stage, 0)),
             None => loops.push(Ahead {
                 nest,
                 place,
-                stages: vec![staged],
+                stages: vec![(stage, 0)],
             }),
         }
     }
-    let n = match rest.is_empty() && !loops.is_empty() && loops.iter().all(Ahead::is_in_groups) {
-        true => shared.slots_of_groups(&loops, slots)?,
-        false => shared.slots_of_each(&rest, slots)?,
+    let n = loop {
+        shared.give_rings(&mut loops);
+        if rest.is_empty() && !loops.is_empty() && loops.iter().all(Ahead::is_in_groups) {
+            break shared.slots_of_groups(&loops, slots)?;
+        }
+        let found = shared.slots_of_each(&rest, slots);
+        // The last loop goes without slots, if that leaves some to others.
+        match found {
+            Err(_) if slots == 0 && loops.iter().any(Ahead::can_do_without) => {
+                let last = loops.iter().rposition(Ahead::can_do_without).unwrap_or(0);
+                rest.extend(loops.remove(last).without_slots());
+            }
+            Ok(n) => break n,
+            Err(why) => return Diag::op(&kernel.op(), why).report(),
+        }
     };
+    shared.rings.iter_mut().for_each(|ring| ring.slots = n.min(ring.passes));
     for l in loops {
-        cx.count(0, n.unsigned_abs());
         if l.is_in_groups() {
+            cx.count(0, n.unsigned_abs());
             groups::run_ahead(&mut shared, &l, n)?;
         } else {
+            let n = n.min(l.passes());
+            cx.count(0, n.unsigned_abs());
             ring::run_ahead(&mut shared, &l, n)?;
         }
     }
@@ -305,6 +359,18 @@ pub(crate) fn allocated_bytes(kernel: Kernel<'_, '_>) -> u64 {
 }
 
 impl<'c> Shared<'c> {
+    /// Gives each operand of loops a ring.
+    fn give_rings(&mut self, loops: &mut [Ahead<'c>]) {
+        self.rings.clear();
+        for l in loops {
+            let passes = l.passes();
+            for (stage, ring) in &mut l.stages {
+                *ring = self.take(*stage, l.place);
+                let ring = &mut self.rings[*ring];
+                ring.passes = ring.passes.max(passes);
+            }
+        }
+    }
     /// Gives an operand in the loop `place` a ring: that of others which are never in use when it is, or one of its own.
     fn take(&mut self, stage: Stage<'c, 'c>, place: OperationRef<'c, 'c>) -> usize {
         let shared = self.rings.iter().position(|ring| ring.can_serve(stage));
@@ -313,36 +379,51 @@ impl<'c> Shared<'c> {
             self.rings.push(Ring {
                 slot: stage.result().r#type(),
                 users: vec![],
+                passes: 1,
+                slots: 1,
                 memory: None,
             });
         }
         self.rings[n].users.push(place);
         n
     }
-    /// How many slots the rings get; `rest` are the operands that have a buffer and no ring.
-    fn slots_of_each(&self, rest: &[Stage<'c, 'c>], asked: i64) -> Res<i64> {
+    /// How many slots the rings get, or that there is no room; `rest` are the operands that have a buffer and no ring.
+    fn slots_of_each(&self, rest: &[Stage<'c, 'c>], asked: i64) -> Result<i64, String> {
         let bytes = |t: Type<'c>| memref_bytes(t).unwrap_or(0);
         let kernel = self.kernel.op();
-        let allocated = kernel.nested_ops().into_iter().filter_map(|op| op.cast::<Alloc>());
-        let buffers = rest
+        // Those of one product live together, and those of one loop.
+        let mut buffers: BTreeMap<usize, u64> = BTreeMap::new();
+        for s in rest
             .iter()
-            .filter(|s| !self.rings.iter().any(|ring| ring.can_serve(**s)));
-        let used: u64 = allocated.map(|a| bytes(a.result().r#type())).sum::<u64>()
-            + buffers.map(|s| bytes(s.result().r#type())).sum::<u64>()
+            .filter(|s| !self.rings.iter().any(|ring| ring.can_serve(**s)))
+        {
+            let around = std::iter::successors(s.op().parent(), |op| op.parent());
+            let around = around
+                .take_while(|op| *op != kernel)
+                .filter(|op| op.full_name() != "scf.if");
+            let product = s.result().users().into_iter().next();
+            if let Some(together) = around.last().or(product) {
+                *buffers.entry(together.to_raw().ptr as usize).or_default() += bytes(s.result().r#type());
+            }
+        }
+        let used: u64 = allocated_bytes(self.kernel)
+            + buffers.into_values().max().unwrap_or(0)
             + exchanged_bytes(self.kernel, false, &|_| true)
             + SPARE_BYTES;
-        let one_of_each: u64 = self.rings.iter().map(|ring| bytes(ring.slot)).sum();
-        if one_of_each == 0 {
-            // There are no rings.
+        if self.rings.is_empty() {
             return Ok(1);
         }
         let room = MAX_SHARED_BYTES.saturating_sub(used);
-        let fit = slots_in(room, one_of_each);
-        let wanted = if asked > 0 { asked } else { fit.clamp(1, MOST_SLOTS) };
-        if wanted <= fit {
+        let needs = |slots: i64| -> u64 {
+            let of = |ring: &Ring<'c>| bytes(ring.slot).saturating_mul(slots.min(ring.passes).unsigned_abs());
+            self.rings.iter().map(of).fold(0, u64::saturating_add)
+        };
+        let most = (1..=MOST_SLOTS).rev().find(|n| needs(*n) <= room);
+        let wanted = if asked > 0 { asked } else { most.unwrap_or(1) };
+        if needs(wanted) <= room {
             return Ok(wanted);
         }
-        self.too_few(one_of_each, room, fit, wanted)
+        Err(too_few(needs(1), room, slots_in(room, needs(1)), wanted))
     }
     /// The same where all threads copy in groups: so few that two blocks fit a multiprocessor, if that leaves three, and if the
     /// registers are enough for two. When such a loop is over its slots are free for what threads exchange then, unless they
@@ -390,7 +471,7 @@ impl<'c> Shared<'c> {
                 format!("copies in groups have at most {MOST_GROUPS} slots; found slots = {wanted}; take fewer slots");
             return Diag::op(&self.kernel.op(), m).report();
         }
-        self.too_few(one_of_each, room, fit, wanted)
+        Diag::op(&self.kernel.op(), too_few(one_of_each, room, fit, wanted)).report()
     }
     /// Whether sums of products leave two blocks the registers that they need beside them.
     fn sums_leave_room_for_two(&self) -> bool {
@@ -410,19 +491,12 @@ impl<'c> Shared<'c> {
             / 32;
         2 * (sums + self.kernel.threads() * REGISTERS_BESIDE_SUMS) <= REGISTER_FILE
     }
-    fn too_few(&self, one_of_each: u64, room: u64, fit: i64, wanted: i64) -> Res<i64> {
-        let m = format!(
-            "stages {one_of_each} bytes at a time, but {room} bytes of shared memory are free, which are {fit} slots; found slots = \
-             {wanted}; take smaller tiles or fewer slots"
-        );
-        Diag::op(&self.kernel.op(), m).report()
-    }
     /// The memory of a ring.
-    fn ring(&mut self, n: usize, loc: Location<'c>, slots: i64) -> V<'c> {
+    fn ring(&mut self, n: usize, loc: Location<'c>) -> V<'c> {
         if let Some(memory) = self.rings[n].memory {
             return memory;
         }
-        let t = self.rings[n].slot;
+        let (t, slots) = (self.rings[n].slot, self.rings[n].slots);
         let shape = [vec![slots], t.shape().unwrap_or_default()].concat();
         let at = Before(self.first);
         let memory = Emit::new(&at, loc).insert(Alloc::build(loc, with_shape(t, &shape), None, true));
@@ -458,6 +532,13 @@ impl<'c> Shared<'c> {
         });
         e.insert(Barrier::build(loc, None, None));
     }
+}
+
+fn too_few(one_of_each: u64, room: u64, fit: i64, wanted: i64) -> String {
+    format!(
+        "stages {one_of_each} bytes at a time, but {room} bytes of shared memory are free, which are {fit} slots; found slots = \
+         {wanted}; take smaller tiles or fewer slots"
+    )
 }
 
 /// How often `bytes` fit.

@@ -64,7 +64,7 @@ pub(super) fn run_ahead<'c>(shared: &mut Shared<'c>, ahead: &Ahead<'c>, slots: i
     let warps = shared.kernel.threads() / 32;
     let mut operands = vec![];
     for (stage, ring) in &ahead.stages {
-        let ring = shared.ring(*ring, stage.op().location(), slots);
+        let ring = shared.ring(*ring, stage.op().location());
         operands.push(operand(shared, *stage, ring)?);
     }
     let threads = (!operands.iter().all(Operand::is_by_tma)).then_some(copies::THREADS);

@@ -34,12 +34,14 @@
 //! known. Where every operand of a loop may have tensor copies, a
 //! loop with nothing else stands beside the one in which each operand goes by its own test.
 //!
+//! A product that stands in no loop is one of a loop of one pass (`flat`).
+//!
 //! A view that has dimensions of an argument whole, at one index of each other, as a matrix of a batch, is taken from the
 //! argument itself (`global_views`): a tensor copy has one element along each dimension that the view has not. A size of which is
 //! not known that it is the argument's is compared, together with the other tests.
 //!
 //! An operand is copied by threads from the start where the memref is neither, no dimension has stride 1,
-//! the product stands in no loop, the passes of the loops around cannot be numbered (`nest`), the place to copy from depends
+//! the passes of the loops around cannot be numbered (`nest`), the place to copy from depends
 //! on more than their counters, or what the memref holds may change before; a remark says so.
 //!
 //! Operands of other products that a loop loads are staged, too: by all threads, ahead of the loop, and come back as tiles
@@ -52,6 +54,7 @@
 //! remark says why.
 //!
 //! *Refuses* to stage the other operand of one that is staged, where that cannot be. *Numbers* stay what they are.
+mod flat;
 mod tensor;
 mod warp_products;
 
@@ -186,6 +189,8 @@ fn plan<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         }
     }
     errors.result()?;
+    let taken = products.iter().filter_map(|mma| operands(kernel, *mma).ok());
+    flat::into_loops(kernel, &taken.flatten().collect::<Vec<_>>());
     let mut errors = Errors::default();
     let (mut plans, mut rest) = (vec![], vec![]);
     for mma in &products {

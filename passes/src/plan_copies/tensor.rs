@@ -85,7 +85,8 @@ pub(super) fn tensor_copy<'c>(
         ));
     }
     let Some(place) = mma.op().parent().filter(|p| p.full_name() == "scf.for") else {
-        return Err("the product stands in no loop of its own".to_owned());
+        let m = "the product stands in no loop, and shared memory has no room for its operands beside those of others";
+        return Err(m.to_owned());
     };
     let nest = Nest::of(place, kernel.op())?;
     if let Some(write) = written_before(kernel, load.op(), memory) {

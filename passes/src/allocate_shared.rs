@@ -229,7 +229,10 @@ fn collect<'c: 'a, 'a>(allocs: Vec<Alloc<'c, 'a>>) -> Res<Vec<Buffer<'c, 'a>>> {
             continue;
         };
         if space.is_open() {
-            let m = format!("has type {t}, whose swizzle nobody has chosen yet; run tile-swizzle-shared first");
+            let m = format!(
+                "has type {t}, whose swizzle nobody has chosen yet; run tile-swizzle-shared first, after tile-assign-layouts \
+                 where whole tiles use it"
+            );
             errors.op(&alloc.op(), m);
             continue;
         }

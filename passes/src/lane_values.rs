@@ -98,47 +98,52 @@ impl<'c> Thread<'c> {
         if operands.is_empty() || op.full_name() == "memref.dim" {
             return (op.is_pure() && !has_mark(op, VARIES) && op.region_count() == 0).then_some(0);
         }
-        let a = self.value(operands[0])?;
-        let mut second = || self.value(*operands.get(1)?);
-        let (_, name) = op.full_name().split_once('.')?;
-        match name {
-            "index_cast" | "index_castui" | "extui" | "extsi" | "trunci" | "casts" | "castu" => Some(a),
-            "addi" | "add" => a.checked_add(second()?),
-            "subi" | "sub" => a.checked_sub(second()?),
-            "muli" | "mul" => a.checked_mul(second()?),
-            "divui" | "divsi" | "divu" | "divs" => a.checked_div(second()?),
-            "remui" | "remsi" | "remu" | "rems" => a.checked_rem(second()?),
-            "floordivsi" | "floordivs" => a.checked_div_euclid(second()?),
-            "ceildivui" | "ceildivsi" | "ceildivu" | "ceildivs" => {
-                let by = second()?;
-                a.checked_add(by.checked_sub(1)?)?.checked_div(by)
-            }
-            "andi" | "and" => Some(a & second()?),
-            "ori" | "or" => Some(a | second()?),
-            "xori" | "xor" => Some(a ^ second()?),
-            "shli" | "shl" => a.checked_shl(u32::try_from(second()?).ok()?),
-            "shrui" | "shrsi" | "shru" | "shrs" => a.checked_shr(u32::try_from(second()?).ok()?),
-            "minui" | "minsi" | "minu" | "mins" => Some(a.min(second()?)),
-            "maxui" | "maxsi" | "maxu" | "maxs" => Some(a.max(second()?)),
-            "select" => {
-                let chosen = if a & 1 != 0 { 1 } else { 2 };
-                self.value(*operands.get(chosen)?)
-            }
-            "cmpi" | "cmp" => {
-                let b = second()?;
-                // Numbers of threads and places are not negative: signed and unsigned agree.
-                let holds = match predicate(op)? {
-                    0 => a == b,
-                    1 => a != b,
-                    2 | 6 => a < b,
-                    3 | 7 => a <= b,
-                    4 | 8 => a > b,
-                    _ => a >= b,
-                };
-                Some(i64::from(holds))
-            }
-            _ => None,
+        arithmetic(op, &mut |i| self.value(*operands.get(i)?))
+    }
+}
+
+/// What an op on integers gives, from what its operands are.
+pub(crate) fn arithmetic(op: OperationRef<'_, '_>, operand: &mut dyn FnMut(usize) -> Option<i64>) -> Option<i64> {
+    let a = operand(0)?;
+    let mut second = || operand(1);
+    let (_, name) = op.full_name().split_once('.')?;
+    match name {
+        "index_cast" | "index_castui" | "extui" | "extsi" | "trunci" | "casts" | "castu" => Some(a),
+        "addi" | "add" => a.checked_add(second()?),
+        "subi" | "sub" => a.checked_sub(second()?),
+        "muli" | "mul" => a.checked_mul(second()?),
+        "divui" | "divsi" | "divu" | "divs" => a.checked_div(second()?),
+        "remui" | "remsi" | "remu" | "rems" => a.checked_rem(second()?),
+        "floordivsi" | "floordivs" => a.checked_div_euclid(second()?),
+        "ceildivui" | "ceildivsi" | "ceildivu" | "ceildivs" => {
+            let by = second()?;
+            a.checked_add(by.checked_sub(1)?)?.checked_div(by)
         }
+        "andi" | "and" => Some(a & second()?),
+        "ori" | "or" => Some(a | second()?),
+        "xori" | "xor" => Some(a ^ second()?),
+        "shli" | "shl" => a.checked_shl(u32::try_from(second()?).ok()?),
+        "shrui" | "shrsi" | "shru" | "shrs" => a.checked_shr(u32::try_from(second()?).ok()?),
+        "minui" | "minsi" | "minu" | "mins" => Some(a.min(second()?)),
+        "maxui" | "maxsi" | "maxu" | "maxs" => Some(a.max(second()?)),
+        "select" => {
+            let chosen = if a & 1 != 0 { 1 } else { 2 };
+            operand(chosen)
+        }
+        "cmpi" | "cmp" => {
+            let b = second()?;
+            // Numbers of threads and places are not negative: signed and unsigned agree.
+            let holds = match predicate(op)? {
+                0 => a == b,
+                1 => a != b,
+                2 | 6 => a < b,
+                3 | 7 => a <= b,
+                4 | 8 => a > b,
+                _ => a >= b,
+            };
+            Some(i64::from(holds))
+        }
+        _ => None,
     }
 }
 

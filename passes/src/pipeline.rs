@@ -18,9 +18,9 @@ pub const STAGES: [Stage; 3] = [
         name: "explicit",
         description: "calls, products, copies and roles spelt out, target checked, tiles and shared memory laid out",
         pipeline: "tile-inline-calls,tile-drop-unit-axes,tile-plan-copies,tile-split-epilogues,tile-pipeline,tile-expand-mma,\
-                   tile-specialize-warps,tile-swizzle-shared,tile-expand-tma,tile-verify-target,\
+                   tile-specialize-warps,tile-swizzle-shared{whole-tiles=later},tile-expand-tma,tile-verify-target,\
                    canonicalize{region-simplify=disabled max-iterations=1},cse,tile-pad-tiles,tile-assign-layouts,\
-                   tile-choose-occupancy,tile-vectorize-accesses,tile-allocate-scratch,tile-insert-sync,tile-allocate-shared",
+                   tile-swizzle-shared{whole-tiles=only},tile-expand-tma,tile-verify-target,tile-choose-occupancy,tile-vectorize-accesses,tile-allocate-scratch,tile-insert-sync,tile-allocate-shared",
     },
     Stage {
         name: "nvvm",

@@ -151,7 +151,7 @@ impl Runs {
 }
 
 /// The tile that an op gives in another form, and the axis there; no axis where the op repeats along it.
-fn seen_through<'c>(op: OperationRef<'c, 'c>, axis: usize) -> Option<(V<'c>, Option<usize>)> {
+pub(crate) fn seen_through<'c>(op: OperationRef<'c, 'c>, axis: usize) -> Option<(V<'c>, Option<usize>)> {
     let source = op.operand_values().first().copied()?;
     if op.is::<ConvertLayout>() || op.is::<Opaque>() {
         return Some((source, Some(axis)));
@@ -197,7 +197,7 @@ fn compared<'c>(op: OperationRef<'c, 'c>) -> Option<(V<'c>, V<'c>, bool)> {
 }
 
 /// The one number of a constant tile.
-fn splat<'c>(op: OperationRef<'c, '_>) -> Option<Attribute<'c>> {
+pub(crate) fn splat<'c>(op: OperationRef<'c, '_>) -> Option<Attribute<'c>> {
     let value = op.attr("value").filter(|_| op.full_name() == "arith.constant")?;
     // SAFETY: only a splat is asked for its value.
     unsafe {
@@ -206,7 +206,7 @@ fn splat<'c>(op: OperationRef<'c, '_>) -> Option<Attribute<'c>> {
     }
 }
 
-fn whole_number(a: Attribute<'_>) -> Option<i64> {
+pub(crate) fn whole_number(a: Attribute<'_>) -> Option<i64> {
     // SAFETY: only an integer is asked for its value.
     unsafe { mlirAttributeIsAInteger(a.to_raw()).then(|| mlirIntegerAttrGetValueInt(a.to_raw())) }
 }

@@ -1,6 +1,6 @@
 // RUN: girih-opt %s -tile-swizzle-shared -split-input-file -verify-diagnostics
 // RUN: not girih-opt %s -tile-allocate-shared -split-input-file 2>&1 | FileCheck %s --check-prefix=EARLY
-// EARLY: error: 'tile.alloc' op has type memref<64x64xbf16, #tile.shared<swizzle = auto>>, whose swizzle nobody has chosen yet; run tile-swizzle-shared first
+// EARLY: error: 'tile.alloc' op has type memref<64x64xbf16, #tile.shared<swizzle = auto>>, whose swizzle nobody has chosen yet; run tile-swizzle-shared first, after tile-assign-layouts where whole tiles use it
 
 // Two uses that ask for different swizzles.
 module attributes {tile.target = "sm_90a"} {
@@ -56,4 +56,22 @@ tile.kernel @gathered(%I: memref<32xi32, #tile.global>) threads(32) launch {
   %i = arith.index_cast %j : i32 to index
   // expected-note@+1 {{not counted: its places in the tile are not known here}}
   %y = memref.load %m[%i, %c0] : memref<32x32xf32, #tile.shared<swizzle = auto>>
+}
+
+// -----
+
+// Tiles without layouts: nothing is said, and the buffer stays open; a view that is no slab has no places.
+tile.kernel @early(%X: memref<32x32xf32, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %m = tile.alloc : memref<32x32xf32, #tile.shared<swizzle = auto>>
+  // expected-remark@+1 {{swizzle none: where accesses go in the tile is not known here}}
+  %n = tile.alloc : memref<32x32xf32, #tile.shared<swizzle = auto>>
+  %c0 = arith.constant 0 : index
+  %x = tile.load %X[%c0, %c0] : memref<32x32xf32, #tile.global> -> tensor<32x32xf32>
+  tile.store %x, %m[%c0, %c0] : tensor<32x32xf32>, memref<32x32xf32, #tile.shared<swizzle = auto>>
+  %part = memref.subview %n[0, 4] [32, 16] [1, 1] : memref<32x32xf32, #tile.shared<swizzle = auto>> to memref<32x16xf32, strided<[32, 1], offset: 4>, #tile.shared<swizzle = auto>>
+  // expected-note@+1 {{not counted: its places in the tile are not known here}}
+  %y = memref.load %part[%c0, %c0] : memref<32x16xf32, strided<[32, 1], offset: 4>, #tile.shared<swizzle = auto>>
 }

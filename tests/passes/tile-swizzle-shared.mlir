@@ -2,6 +2,8 @@
 // RUN: girih-opt %s -tile-swizzle-shared 2>%t.said | FileCheck %s
 // RUN: FileCheck %s --check-prefix=SAID --input-file %t.said
 
+#lines = #tile.blocked<per_thread = [1, 1], lanes = [1, 32], warps = [1, 1]>
+
 module attributes {tile.target = "sm_90a"} {
 
 // 16 bytes at a time in neither direction: eight rows come before the banks repeat.
@@ -107,7 +109,7 @@ tile.kernel @by_hand() threads(32) launch {
 // SAID: :[[@LINE+8]]:8: remark: 32-way conflict where the tile is read by columns at line [[@LINE+11]]; swizzle 128 leaves it at 4-way
 // CHECK-LABEL: tile.kernel @atomics
 // CHECK: %[[M:.*]] = tile.alloc : memref<32x32xf32, #tile.shared<swizzle = 128>>
-// CHECK: tile.atomic_rmw add %{{.*}}, %[[M]][%{{.*}}, %{{.*}}] : tensor<32x32xf32>, memref<32x32xf32, #tile.shared<swizzle = 128>> -> tensor<32x32xf32>
+// CHECK: tile.atomic_rmw add %{{.*}}, %[[M]][%{{.*}}, %{{.*}}] : {{.*}}, memref<32x32xf32, #tile.shared<swizzle = 128>>
 tile.kernel @atomics() threads(32) launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -116,8 +118,21 @@ tile.kernel @atomics() threads(32) launch {
   %c0 = arith.constant 0 : index
   %t = tile.thread_id
   %y = memref.load %m[%t, %c0] : memref<32x32xf32, #tile.shared<swizzle = auto>>
-  %one = arith.constant dense<1.0> : tensor<32x32xf32>
-  %old = tile.atomic_rmw add %one, %m[%c0, %c0] : tensor<32x32xf32>, memref<32x32xf32, #tile.shared<swizzle = auto>> -> tensor<32x32xf32>
+  %one = arith.constant dense<1.0> : tensor<32x32xf32, #lines>
+  %old = tile.atomic_rmw add %one, %m[%c0, %c0] : tensor<32x32xf32, #lines>, memref<32x32xf32, #tile.shared<swizzle = auto>> -> tensor<32x32xf32, #lines>
+}
+
+// A map of larger atoms is followed, too.
+// CHECK-LABEL: tile.kernel @atoms
+// CHECK: tile.alloc : memref<64x32xf32, #tile.shared<swizzle = 128, atom = 32>>
+tile.kernel @atoms(%A: memref<64x32xf32, #tile.global>) threads(32) launch {
+  %c1 = arith.constant 1 : index
+  %map = tile.tensor_map %A : memref<64x32xf32, #tile.global> -> !tile.tensor_map<64x32xf32, swizzle = 128, atom = 32>
+  tile.grid %c1, %c1, %c1 args(%map : !tile.tensor_map<64x32xf32, swizzle = 128, atom = 32>)
+} body args(%map: !tile.tensor_map<64x32xf32, swizzle = 128, atom = 32>) {
+  %m = tile.alloc : memref<64x32xf32, #tile.shared<swizzle = auto>>
+  %c0 = arith.constant 0 : index
+  tile.tma.store %m, %map[%c0, %c0] : memref<64x32xf32, #tile.shared<swizzle = auto>>, !tile.tensor_map<64x32xf32, swizzle = 128, atom = 32>
 }
 
 }

@@ -14,6 +14,7 @@ mod reference;
 mod roles;
 mod scratch;
 mod support;
+mod swizzles;
 mod syncs;
 mod variants;
 mod wgmma;

@@ -18,7 +18,8 @@
 //! Loads come then, the larger before the smaller: a load gets a layout in which warps move whole sectors, in vectors of 16
 //! bytes, and what is computed from it or with it takes its layout over, through elementwise ops, reductions and loops.
 //! What no load reaches takes the layout that a store wants. A load or store that would touch half as many sectors again as
-//! it needs under the layout that reaches it, or take three times the wavefronts in shared memory, keeps its own.
+//! it needs under the layout that reaches it, or take three times the wavefronts in shared memory, keeps its own. A buffer whose
+//! swizzle is open has the best one for each: `tile-swizzle-shared` chooses by the layouts.
 //!
 //! Where layouts meet that differ, `tile.convert_layout` stands; constants, splats and iotas are made anew instead. So is any
 //! tile where that costs less: the ops that it is made of, element by element or by broadcasts and transpositions, are done in
@@ -57,7 +58,10 @@ pub use graph::is_free;
 pub(crate) use graph::{Graph, is_open};
 pub use products::factor;
 
-use crate::shared_uses::{InRole, in_role};
+use crate::{
+    shared_uses::{InRole, in_role},
+    swizzle_shared::open_modes,
+};
 use anchors::{bank_cost, coalesced, coalesced_rows, coalesced_with_copies, order, sector_cost};
 #[cfg(doc)]
 use girih_core::layout::MmaTile;
@@ -150,8 +154,8 @@ struct Access<'c> {
     element_bytes: u64,
     /// Whether numbers say where rows lie.
     by_rows: bool,
-    /// The swizzle, of shared memory.
-    shared: Option<Swizzle>,
+    /// Of shared memory, the swizzle; those that it may get, where it is open.
+    shared: Option<Vec<Swizzle>>,
 }
 
 impl<'c> Access<'c> {
@@ -175,7 +179,10 @@ impl<'c> Access<'c> {
             strides,
             element_bytes: element_bits(tile.r#type())? / 8,
             by_rows: op.is::<Gather>() || op.is::<Scatter>(),
-            shared: shared_of(memory.r#type()).map(|s| s.mode()),
+            shared: shared_of(memory.r#type()).map(|s| match s.is_open() {
+                true => open_modes(memory.r#type()),
+                false => vec![s.mode()],
+            }),
         })
     }
     /// The layout that it wants.
@@ -197,12 +204,14 @@ impl<'c> Access<'c> {
         let shape = self.tile.r#type().shape().unwrap_or_default();
         let cost = |l| {
             let d = Distribution::new(l, &shape)?;
-            match self.shared {
-                Some(swizzle) => bank_cost(&d, &self.strides, self.element_bytes, swizzle),
+            let banks = |swizzle: &Swizzle| bank_cost(&d, &self.strides, self.element_bytes, *swizzle);
+            match &self.shared {
+                // The swizzle is chosen by what comes of this.
+                Some(swizzles) => swizzles.iter().filter_map(banks).min(),
                 None => Some(sector_cost(&d, &self.strides, self.element_bytes)),
             }
         };
-        let tolerated = match self.shared {
+        let tolerated = match &self.shared {
             Some(_) => TOLERATED_BANK_COST,
             None => TOLERATED_COST,
         };

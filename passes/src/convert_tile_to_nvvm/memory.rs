@@ -1,12 +1,15 @@
 //! Addresses, shared allocations and slabs, and single elements through `memref.load` and `memref.store`.
 use super::{Matched, group, kernel::shared_symbol, lower, refuse, types::dynamic};
-use crate::known::known_multiple;
+use crate::{
+    known::known_multiple,
+    shared_access::{alignment, byte_strides, granule_bytes},
+};
 use girih_core::tensor_map::Swizzle;
 use girih_dialects::{
     nvvm::{Emit, V},
     tile::{
         ops::{
-            memory::{Alloc, Slab, contiguous, known_alignment},
+            memory::{Alloc, Slab, contiguous},
             part::Part,
         },
         spaces::{is_global, is_shared_cluster, shared_of},
@@ -117,13 +120,6 @@ pub fn shared_offset<'c>(e: &Emit<'c, '_>, t: Type<'c>, indices: &[V<'c>]) -> V<
     terms.fold(e.c32(0), |at, (i, s)| e.add(at, e.mul(e.to_int(i, 32), e.c32(s))))
 }
 
-pub(super) fn byte_strides(t: Type<'_>) -> impl Iterator<Item = i64> {
-    let bytes = element_bits(t).unwrap_or(8) as i64 / 8;
-    contiguous(&t.shape().unwrap_or_default())
-        .into_iter()
-        .map(move |s| s * bytes)
-}
-
 /// The terms of a sum that are no multiples of `unit` by what is known, and those that are; sums in sums are looked into
 /// `depth` times.
 fn split<'c>(v: V<'c>, unit: i64, depth: usize) -> [Vec<V<'c>>; 2] {
@@ -169,22 +165,6 @@ fn element_pointer<'c>(e: &Emit<'c, '_>, t: Type<'c>, base: &[V<'c>], indices: &
         return Global::new(e, t, base).element(e, &indices);
     }
     shared_element(e, t, base[0], indices)
-}
-
-/// Bytes that a swizzle moves together.
-pub(super) fn granule_bytes(swizzle: Swizzle) -> Option<u64> {
-    match swizzle {
-        Swizzle::None => None,
-        Swizzle::B128Atom32Flip8 => Some(8),
-        _ => Some(16),
-    }
-}
-
-/// Bytes, a power of two, that the place of an element of a shared memref is known to be a multiple of.
-pub(super) fn alignment<'c>(memref: V<'c>, indices: &[V<'c>]) -> u64 {
-    let known = |(i, stride): (&V<'c>, i64)| 1 << known_multiple(*i).saturating_mul(stride).trailing_zeros().min(30);
-    let offsets = indices.iter().zip(byte_strides(memref.r#type())).map(known);
-    offsets.fold(known_alignment(memref), u64::min)
 }
 
 /// Elements of a vector, which has rank 1: see `refuse`.
@@ -282,7 +262,8 @@ pub fn patterns(c: &mut Conversion<'_>) {
         if shared_of(op.result().r#type()).is_some_and(|s| s.is_open()) {
             return refuse(
                 op.op(),
-                "has swizzle = auto, which nobody has chosen yet; run tile-swizzle-shared first",
+                "has swizzle = auto, which nobody has chosen yet; run tile-swizzle-shared first, after tile-assign-layouts where \
+                 whole tiles use it",
             );
         }
         let e = Emit::new(rewriter, op.op().location());

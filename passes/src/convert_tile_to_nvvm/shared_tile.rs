@@ -15,18 +15,18 @@
 use super::{
     distributed::{Coordinates, thread_part},
     global_tile::{Outside, writes},
-    memory::{alignment, byte_strides, granule_bytes, shared_offset, swizzled},
+    memory::{shared_offset, swizzled},
 };
-use crate::{known::known_multiple, uniform_run::uniform_run};
+use crate::{
+    known::known_multiple,
+    shared_access::{alignment, alike, byte_strides, run},
+};
 use girih_core::tensor_map::Swizzle;
 use girih_dialects::{
     nvvm::{Emit, V},
     tile::{distribution::Distribution, spaces::shared_of, verify::element_bits},
 };
 use girih_ir::prelude::*;
-
-/// Most bytes of one access.
-const MOST_BYTES: i64 = 16;
 
 /// A tile's place in shared memory.
 pub(super) struct Place<'c> {
@@ -37,7 +37,7 @@ pub(super) struct Place<'c> {
     /// Indices of the tile's first element.
     pub indices: Vec<V<'c>>,
     /// Bytes that the address of the tile's first element is known to be a multiple of.
-    pub alignment: i64,
+    pub alignment: u64,
     /// For each register whether it is moved at all; none where all are.
     pub mask: Vec<V<'c>>,
     /// Neighbours along the last axis for which the mask is known to be one.
@@ -51,18 +51,16 @@ impl<'c> Place<'c> {
             memory: source.r#type(),
             base,
             indices,
-            alignment: alignment(source, at) as i64,
+            alignment: alignment(source, at),
             mask: vec![],
             alike: i64::MAX,
         }
     }
     /// Only what a mask is true for: as the op has it, and a value for each register.
     pub fn masked(self, given: Option<V<'c>>, mask: Vec<V<'c>>) -> Self {
-        let Some(given) = given else { return self };
-        let last = given.r#type().shape().map_or(0, |s| s.len().saturating_sub(1));
         Place {
             mask,
-            alike: uniform_run(given, last),
+            alike: alike(given),
             ..self
         }
     }
@@ -73,19 +71,9 @@ impl<'c> Place<'c> {
         element_bits(self.memory).unwrap_or(8) as i64 / 8
     }
 
-    /// Registers that one access moves: neighbours along the last axis that a swizzle leaves together.
+    /// Registers that one access moves.
     fn run(&self, d: &Distribution) -> usize {
-        let Some(last) = d.shape.len().checked_sub(1) else {
-            return 1;
-        };
-        let bytes = self.element_bytes();
-        let strides: Vec<i64> = byte_strides(self.memory).collect();
-        let moved = strides[..last].iter().zip(&d.shape).filter(|(_, size)| **size > 1);
-        let aligned = moved.map(|(stride, _)| 1 << stride.trailing_zeros().min(30));
-        let most = aligned.fold(MOST_BYTES.min(self.alignment), i64::min);
-        let granule = granule_bytes(self.mode()).map_or(MOST_BYTES, |g| g as i64);
-        d.run(last)
-            .min((most.min(granule) / bytes).min(self.alike).max(1) as usize)
+        run(self.memory, self.alignment, self.alike, d)
     }
 
     /// The addresses of all accesses, one for each run of registers.

@@ -37,6 +37,9 @@
 //! A map is made once for each memref and map type, wherever in the body it is used. What stands between the kernel's
 //! argument and the copy (`memref.transpose`, `memref.subview`, ...) is written in the launch region again.
 //!
+//! Copies to and from a buffer with `swizzle = auto` stay as they are until `tile-swizzle-shared` has chosen: the pass runs a
+//! second time after that, when whole tiles have layouts.
+//!
 //! *Needs* nothing. What the module's target has not stays as it is, for `tile-verify-target` to refuse it by the name that the
 //! program has. *Refuses* a global side that the launcher cannot compute, with the op that is in the way. *Warns* of
 //! interleave 16 with a swizzle on sm_100 and later, which can trap. *Numbers* stay what they are.
@@ -49,6 +52,7 @@ use crate::verify_target::is_legal;
 use girih_core::{target::Target, tensor_map::Interleave, tensor_map::Swizzle};
 use girih_dialects::tile::{
     ops::{kernel::Kernel, tma_apply::Apply, tma_copy::RegionCopy},
+    spaces::shared_of,
     target_of,
     types::TensorMapType,
 };
@@ -95,7 +99,7 @@ impl Pass for ExpandTma {
         // A kernel's maps are collected for all its copies; what is in no kernel has maps of its own.
         let mut kernels: Vec<(OperationRef<'c, 'c>, Maps<'c>)> = vec![];
         for op in module.nested_ops() {
-            if !(op.is::<Apply>() || op.is::<RegionCopy>()) || !is_legal(op) {
+            if !(op.is::<Apply>() || op.is::<RegionCopy>()) || waits(op) || !is_legal(op) {
                 continue;
             }
             let kernel = op.ancestor::<Kernel>();
@@ -123,6 +127,12 @@ impl Pass for ExpandTma {
         cx.count(1, made);
         errors.result()
     }
+}
+
+/// Whether the swizzle of the shared side, and so of the map, is still to be chosen.
+fn waits(op: OperationRef<'_, '_>) -> bool {
+    let mut operands = op.operand_values().into_iter();
+    operands.any(|v| shared_of(v.r#type()).is_some_and(|space| space.is_open()))
 }
 
 /// Maps are made where kernels are launched.

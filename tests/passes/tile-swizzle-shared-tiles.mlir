@@ -201,6 +201,34 @@ tile.kernel @copied(%X: memref<64x64xbf16, #tile.global>, %Y: memref<64x64xbf16,
   tile.store %y, %Y[%c0, %c0] : tensor<64x64xbf16, #down>, memref<64x64xbf16, #tile.global>
 }
 
+// With a swizzle that is written, the map has that one; both could have a better one.
+// SAID: [[#@LINE+11]]:8: remark: 8-way conflict where the tile is read by columns at line [[#@LINE+23]]; swizzle 128 would remove it, if the use at line [[#@LINE+19]] had it too
+// CHECK-LABEL: tile.kernel @copied_by_hand
+// CHECK: tile.tensor_map {{.*}} -> !tile.tensor_map<64x64xbf16>
+tile.kernel @copied_by_hand(%X: memref<64x64xbf16, #tile.global>, %Y: memref<64x64xbf16, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1 : i32
+  %even = arith.constant false
+  %bytes = arith.constant 8192 : i32
+  %m = tile.alloc : memref<64x64xbf16, #tile.shared>
+  %bar = tile.alloc : memref<!tile.mbarrier, #tile.shared>
+  %thread = tile.thread_id
+  %first = arith.cmpi eq, %thread, %c0 : index
+  scf.if %first {
+    tile.mbarrier.init %bar[], %one : memref<!tile.mbarrier, #tile.shared>
+    tile.fence mbarrier_init
+    tile.mbarrier.arrive_expect_tx %bar[], %bytes : memref<!tile.mbarrier, #tile.shared>
+    tile.tma.copy load %X[%c0, %c0] extents [64, 64], %m mbar %bar[] : memref<64x64xbf16, #tile.global>, memref<64x64xbf16, #tile.shared>, memref<!tile.mbarrier, #tile.shared>
+  }
+  tile.barrier
+  tile.mbarrier.wait %bar[], %even : memref<!tile.mbarrier, #tile.shared>
+  %y = tile.load %m[%c0, %c0] : memref<64x64xbf16, #tile.shared> -> tensor<64x64xbf16, #down>
+  tile.store %y, %Y[%c0, %c0] : tensor<64x64xbf16, #down>, memref<64x64xbf16, #tile.global>
+}
+
 // A map of one's own decides, early; the later run counts what that costs whole tiles.
 // SAID: [[#@LINE+11]]:8: remark: 4-way conflict where the tile is written by columns at line [[#@LINE+15]]; the use at line [[#@LINE+17]] asks for swizzle 128
 // EARLY-LABEL: tile.kernel @own_map

@@ -108,7 +108,7 @@ param_attr! {
     /// base address is a multiple of the permutation's period (256, 512 or 1024 bytes).
     ///
     /// `swizzle = auto` leaves the choice to `tile-swizzle-shared`, which looks at all uses: what tensor copies and wgmma
-    /// ask for, and where neither does, the fewest bank conflicts.
+    /// ask for, and where neither does, the fewest bank conflicts. Whole tiles among them are counted when they have layouts.
     ///
     /// ```mlir
     /// memref<64x32xf32, #tile.shared>

@@ -128,10 +128,11 @@ fn buffer<'c>(kernel: Kernel<'c, 'c>, alloc: Alloc<'c, 'c>, tiles: WholeTiles, c
     let Some(space) = shared_of(t).filter(|_| !is_mbarrier(t)) else {
         return Ok(());
     };
-    let uses = Uses::of(kernel, alloc.result(), space);
+    let mut uses = Uses::of(alloc.result(), space);
     let waits = uses.is_early || (tiles == WholeTiles::Later && uses.has_tiles);
     if !space.is_open() {
         if !waits && (tiles != WholeTiles::Only || uses.has_tiles) {
+            uses.count(kernel, space.mode());
             explain(op, space.mode(), t, &uses);
         }
         return Ok(());
@@ -165,7 +166,10 @@ fn buffer<'c>(kernel: Kernel<'c, 'c>, alloc: Alloc<'c, 'c>, tiles: WholeTiles, c
             drop(Diag::remark(&op, asked_for(mode, by)));
         }
         None if waits => {}
-        _ => choose(op, space, &uses, cx),
+        _ => {
+            uses.count(kernel, CoreSwizzle::None);
+            choose(op, space, &uses, cx);
+        }
     }
     Ok(())
 }
@@ -236,16 +240,22 @@ fn explain<'c>(op: OperationRef<'c, 'c>, now: CoreSwizzle, t: Type<'c>, uses: &U
     };
     let mut found = placements(&uses.warps(), freedom(now, t)).into_iter();
     let best = found.find(|(p, _)| *p == Placement::Unchanged || uses.fit(mode_of(*p)));
-    let what = match (uses.asked.first(), best) {
-        (Some((by, mode)), _) => format!("the use at {} asks for swizzle {}", line(*by), mode.name()),
-        (None, Some((p, _))) if p != Placement::Unchanged && uses.lost.is_none() => {
-            let mode = mode_of(p);
-            match uses.worst(now, mode).map_or(1, |(n, _)| n) {
-                ..2 => format!("swizzle {} would remove it", mode.name()),
-                after => format!("swizzle {} would leave it at {after}-way", mode.name()),
-            }
+    let better = best.filter(|(p, _)| *p != Placement::Unchanged && uses.lost.is_none());
+    let better = better.map(|(p, _)| {
+        let mode = mode_of(p);
+        match uses.worst(now, mode).map_or(1, |(n, _)| n) {
+            ..2 => format!("swizzle {} would remove it", mode.name()),
+            after => format!("swizzle {} would leave it at {after}-way", mode.name()),
         }
-        _ => "no swizzle of the hardware removes it".to_owned(),
+    });
+    let what = match (uses.asked.first(), better) {
+        // Whoever makes the map can make another.
+        (Some((by, _)), Some(better)) if uses.only_maps_ask() => {
+            format!("{better}, if the use at {} had it too", line(*by))
+        }
+        (Some((by, mode)), _) => format!("the use at {} asks for swizzle {}", line(*by), mode.name()),
+        (None, Some(better)) => better,
+        (None, None) => "no swizzle of the hardware removes it".to_owned(),
     };
     drop(noted(
         Diag::remark(&op, format!("{}; {what}", access.conflict(n))),

@@ -12,7 +12,7 @@ use girih_core::{
     tensor_map::Swizzle as CoreSwizzle,
 };
 use girih_dialects::tile::{
-    distribution::Distribution,
+    distribution::{Distribution, is_distributed},
     layouts::{Fragment, contiguous_elements, element_offset, elements_per_thread, layout_of},
     ops::{
         atomic::AtomicRmw,
@@ -41,6 +41,8 @@ const MOST_STEPS: usize = 1 << 20;
 pub(super) struct Uses<'c> {
     /// The buffer and its parts.
     pub views: Vec<V<'c>>,
+    /// Accesses of threads, with the view that each goes to, until they are counted.
+    moves: Vec<(OperationRef<'c, 'c>, V<'c>)>,
     /// Accesses that are counted.
     pub counted: Vec<Access<'c>>,
     /// Accesses at places that are not known.
@@ -84,8 +86,8 @@ impl Access<'_> {
 }
 
 impl<'c> Uses<'c> {
-    /// Those of a buffer of a kernel.
-    pub fn of(kernel: Kernel<'c, 'c>, buffer: V<'c>, space: Shared<'c>) -> Uses<'c> {
+    /// Those of a buffer, not counted yet.
+    pub fn of(buffer: V<'c>, space: Shared<'c>) -> Uses<'c> {
         let mut uses = Uses {
             views: vec![buffer],
             ..Uses::default()
@@ -97,10 +99,30 @@ impl<'c> Uses<'c> {
             // The last use comes first.
             users.reverse();
             for user in users {
-                uses.add(kernel, user, view, space);
+                uses.add(user, view, space);
             }
         }
         uses
+    }
+
+    /// Counts what threads access, in a kernel that has the buffer, under the swizzle `now`.
+    pub fn count(&mut self, kernel: Kernel<'c, 'c>, now: CoreSwizzle) {
+        for (op, view) in std::mem::take(&mut self.moves) {
+            let tile = tile_of(op).filter(|t| layout_of(*t).is_none());
+            let access = match tile {
+                Some(tile) => Distribution::of(tile).and_then(|d| whole_tile(op, view, &d, now)),
+                None => access(kernel, op, view, now),
+            };
+            match access {
+                Some(access) => self.counted.push(access),
+                None => self.unknown.push(op),
+            }
+        }
+    }
+
+    /// Whether swizzles are asked for by tensor maps alone.
+    pub fn only_maps_ask(&self) -> bool {
+        self.asked.iter().all(|(by, _)| map_of(*by).is_some())
     }
 
     /// The accesses of all warps.
@@ -116,31 +138,27 @@ impl<'c> Uses<'c> {
         all.rev().max_by_key(|(n, _)| *n).filter(|(n, _)| *n > 1)
     }
 
-    fn add(&mut self, kernel: Kernel<'c, 'c>, user: OperationRef<'c, 'c>, view: V<'c>, space: Shared<'c>) {
+    fn add(&mut self, user: OperationRef<'c, 'c>, view: V<'c>, space: Shared<'c>) {
         let is_part = user.region_count() == 0 && user.is_pure() && user.result_count() == 1;
         if is_part && shared_of(user.result0().r#type()) == Some(space) {
             self.views.push(user.result0());
             return;
         }
-        let tile = tile_of(user).filter(|t| layout_of(*t).is_none());
-        if let Some(tile) = tile {
-            self.has_tiles = true;
-            match Distribution::of(tile) {
-                Some(d) => self.count(user, whole_tile(user, view, &d, space.mode())),
-                None => self.is_early = true,
-            }
-            return;
+        if let Some(tile) = tile_of(user) {
+            let is_whole = layout_of(tile).is_none();
+            self.has_tiles |= is_whole;
+            self.is_early |= is_whole && !is_distributed(tile);
+            return self.moves.push((user, view));
         }
-        if matches!(user.full_name(), "memref.load" | "memref.store") || user.is::<Load>() || user.is::<Store>() {
-            return self.count(user, access(kernel, user, view, space.mode()));
+        if matches!(user.full_name(), "memref.load" | "memref.store") {
+            return self.moves.push((user, view));
         }
-        let map = user.operand_values().iter().find_map(|v| TensorMapType::of(v.r#type()));
-        if let Some(map) = map {
+        if let Some(map) = map_of(user) {
             self.asked.push((user, map.permutation()));
         } else if user.is::<Wgmma>() || user.is::<Mma>() {
             self.asked.push((user, swizzle_of_rows(row_bytes(view.r#type()))));
-        } else if user.is::<CpAsync>() || user.is::<AtomicRmw>() {
-            // Whole atoms of 16 bytes or parts of them, and single elements, under any swizzle.
+        } else if user.is::<CpAsync>() {
+            // Whole atoms of 16 bytes or parts of them, under any swizzle.
             self.unknown.push(user);
         } else if let Some(copy) = user.cast::<RegionCopy>() {
             self.copies.push(copy);
@@ -152,13 +170,11 @@ impl<'c> Uses<'c> {
             self.lost = self.lost.or(Some(user));
         }
     }
+}
 
-    fn count(&mut self, op: OperationRef<'c, 'c>, access: Option<Access<'c>>) {
-        match access {
-            Some(access) => self.counted.push(access),
-            None => self.unknown.push(op),
-        }
-    }
+/// The tensor map that an op takes.
+fn map_of<'c>(op: OperationRef<'c, 'c>) -> Option<TensorMapType<'c>> {
+    op.operand_values().iter().find_map(|v| TensorMapType::of(v.r#type()))
 }
 
 /// The tile that an op moves between its threads and memory.
@@ -183,7 +199,8 @@ fn whole_tile<'c>(op: OperationRef<'c, 'c>, view: V<'c>, d: &Distribution, now: 
         false => run(t, alignment(view, &indices), alike(masked(op).map(|(_, mask)| mask)), d),
     };
     let strides: Vec<i64> = byte_strides(t).collect();
-    if [indices.len(), d.shape.len(), sizes.len()] != [strides.len(); 3] {
+    let by_rows = indices.iter().any(|i| i.r#type().is_ranked_tensor_type());
+    if by_rows || [indices.len(), d.shape.len(), sizes.len()] != [strides.len(); 3] {
         return None;
     }
     let mut any = Thread::new(0);

@@ -6,8 +6,11 @@ use girih_ir::diag::Severity;
 use girih_runtime::{Program, launch::HostValue};
 use girih_sim::{Simulator, profile};
 
-/// Layouts of four warps: elements of a thread, lanes and warps along rows and columns, and the axis that is fast.
-const LAYOUTS: [([u64; 2], [u64; 2], [u64; 2], usize); 7] = [
+/// Elements of a thread, lanes and warps, each along rows and columns, and the axis that is fast.
+type Blocks = ([u64; 2], [u64; 2], [u64; 2], usize);
+
+/// Layouts of four warps.
+const LAYOUTS: [Blocks; 7] = [
     ([1, 4], [4, 8], [4, 1], 1),
     ([4, 1], [8, 4], [1, 4], 0),
     ([1, 1], [32, 1], [1, 4], 0),
@@ -17,6 +20,7 @@ const LAYOUTS: [([u64; 2], [u64; 2], [u64; 2], usize); 7] = [
     ([2, 1], [4, 8], [1, 4], 0),
 ];
 
+/// A layout as MLIR.
 fn encoding(n: usize) -> String {
     let (per_thread, lanes, warps, fast) = LAYOUTS[n];
     let order = [fast, 1 - fast];
@@ -38,7 +42,7 @@ fn said(remark: Option<&str>) -> u64 {
         .unwrap_or_else(|| panic!("{text}"))
 }
 
-/// A tile goes into a buffer as one layout has it, and comes back as another.
+/// A tile goes into a buffer as one layout has it, and comes back as another does. Gives the wavefronts that it takes.
 fn check(dtype: DType, (rows, columns): (usize, usize), swizzle: &str, (from, to): (usize, usize)) -> u64 {
     let element = mlir(dtype);
     let global = format!("memref<{rows}x{columns}x{element}, #tile.global>");
@@ -105,7 +109,7 @@ fn conflicts_of_whole_tiles_are_those_that_remarks_count() {
         }
     }
     for (dtype, shape, layouts) in selection(cases, 11) {
-        let row_bytes = shape.1 as u64 * dtype.bytes() as u64;
+        let row_bytes = shape.1 as u64 * dtype.bytes();
         let auto = check(dtype, shape, "auto", layouts);
         let none = check(dtype, shape, "none", layouts);
         assert!(auto <= none, "{dtype} {shape:?} {layouts:?}");

@@ -18,7 +18,7 @@ func.func private @outer(%a: tensor<128x32xbf16>, %b: tensor<32x16xbf16>, %c: te
 // -----
 
 func.func private @numbers(%a: tensor<64x32xbf16>, %b: tensor<32x8xf16>, %c: tensor<64x8xf32>) {
-  // expected-error @+1 {{multiplies bf16 by f16 into f32; tensor cores multiply f16 into f32 or f16, bf16 and f32 into f32, 8-bit floats into f32 or f16, i8, i4 and i1 into i32, f64 into f64}}
+  // expected-error @+1 {{multiplies bf16 by f16 into f32; tensor cores multiply f16 into f32 or f16, bf16 and f32 into f32, floats of 8, 6 and 4 bits into f32 or f16, i8, i4 and i1 into i32, f64 into f64}}
   %d = tile.mma %a, %b, %c : tensor<64x32xbf16>, tensor<32x8xf16>, tensor<64x8xf32>
   return
 }
@@ -169,6 +169,14 @@ func.func private @bits(%a: tensor<16x256xi1>, %b: tensor<256x8xi1>, %c: tensor<
 func.func private @no_bits(%a: tensor<16x64xi4>, %b: tensor<64x8xi4>, %c: tensor<16x8xi32>) {
   // expected-error @+1 {{says popc, but multiplies i4 by i4; only i1 has a choice}}
   %d = tile.mma %a, %b, %c popc and : tensor<16x64xi4>, tensor<64x8xi4>, tensor<16x8xi32>
+  return
+}
+
+// -----
+
+func.func private @small_floats(%a: tensor<16x32xf4E2M1FN>, %b: tensor<32x8xf16>, %c: tensor<16x8xf32>) {
+  // expected-error @+1 {{multiplies f4E2M1FN by f16 into f32; tensor cores multiply}}
+  %d = tile.mma %a, %b, %c : tensor<16x32xf4E2M1FN>, tensor<32x8xf16>, tensor<16x8xf32>
   return
 }
 

@@ -167,8 +167,32 @@ func.func private @two_axes(%x: tensor<8x8xi8>) {
 // -----
 
 func.func private @six_bits(%x: tensor<8x8xi8>) {
-  // expected-error @+1 {{makes tensor<8x8xi6> of tensor<8x8xi8>; both hold numbers of a power of two of bits}}
+  // expected-error @+1 {{makes tensor<8x8xi6> of tensor<8x8xi8>; both hold numbers of a power of two of bits, or floats of 6, a byte each}}
   %y = tile.bitcast %x : tensor<8x8xi8> -> tensor<8x8xi6>
+  return
+}
+
+// -----
+
+func.func private @six_bit_floats(%x: tensor<8x8xi8>) {
+  // expected-error @+1 {{makes tensor<8x16xf6E3M2FN> of tensor<8x8xi8>; a float of 6 bits has a byte, and the result as many numbers}}
+  %a = tile.bitcast %x : tensor<8x8xi8> -> tensor<8x16xf6E3M2FN>
+  return
+}
+
+// -----
+
+func.func private @six_bits_both(%y: tensor<8x8xf6E3M2FN>) {
+  // expected-error @+1 {{makes tensor<8x8xf6E2M3FN> of tensor<8x8xf6E3M2FN>, whose numbers are of one width; write arith.bitcast}}
+  %b = tile.bitcast %y : tensor<8x8xf6E3M2FN> -> tensor<8x8xf6E2M3FN>
+  return
+}
+
+// -----
+
+func.func private @six_bits_wider(%y: tensor<8x8xf6E3M2FN>) {
+  // expected-error @+1 {{makes tensor<8x8xi16> of tensor<8x8xf6E3M2FN>; one axis has another size, with as many bits in all: 8 bits become numbers of 16}}
+  %c = tile.bitcast %y : tensor<8x8xf6E3M2FN> -> tensor<8x8xi16>
   return
 }
 
@@ -183,7 +207,7 @@ func.func private @nibbles(%m: memref<?x?xi4, strided<[?, 1]>, #tile.global>, %i
 // -----
 
 func.func private @cvt_integers(%x: tensor<8xi32>) {
-  // expected-error @+1 {{converts numbers and tiles of f64, f32, tf32, f16, bf16, f8E4M3FN, f8E5M2, found tensor<8xi32>; integers are converted by arith.sitofp, arith.fptosi and their kin}}
+  // expected-error @+1 {{converts numbers and tiles of f64, f32, tf32, f16, bf16, f8E4M3FN, f8E5M2, f6E2M3FN, f6E3M2FN, f4E2M1FN, found tensor<8xi32>; integers are converted by arith.sitofp, arith.fptosi and their kin}}
   %y = tile.cvt %x rn : tensor<8xi32> to tensor<8xf16>
   return
 }

@@ -1,5 +1,5 @@
-//! Conversions that LLVM has no form for on a CPU: to and from 8-bit floats and tf32, from f64 to halves (which would round
-//! twice, through f32), with a rounding of one's own, and to integers that have not the number.
+//! Conversions that LLVM has no form for on a CPU: to and from floats of 8 bits and less and tf32, from f64 to halves (which
+//! would round twice, through f32), with a rounding of one's own, and to integers that have not the number.
 //!
 //! ```mlir
 //! %y = arith.extf %x : f8E4M3FN to f32          // before
@@ -36,6 +36,9 @@ use std::collections::BTreeSet;
 /// Symbols of the functions in `symbols.rs`: f64 to the bits of a format.
 pub(super) const TO_E4M3: &str = "girih_to_e4m3";
 pub(super) const TO_E5M2: &str = "girih_to_e5m2";
+pub(super) const TO_E3M2: &str = "girih_to_e3m2";
+pub(super) const TO_E2M3: &str = "girih_to_e2m3";
+pub(super) const TO_E2M1: &str = "girih_to_e2m1";
 pub(super) const TO_BF16: &str = "girih_to_bf16";
 pub(super) const TO_F16: &str = "girih_to_f16";
 pub(super) const TO_TF32: &str = "girih_to_tf32";
@@ -51,7 +54,7 @@ struct Narrow {
     table: Option<(&'static str, FloatFormat)>,
 }
 
-const FORMATS: [Narrow; 6] = [
+const FORMATS: [Narrow; 9] = [
     Narrow {
         mlir: "f8E4M3FN",
         storage: "i8",
@@ -65,6 +68,27 @@ const FORMATS: [Narrow; 6] = [
         lowered: "f8E5M2",
         make: TO_E5M2,
         table: Some(("girih_e5m2_values", FloatFormat::E5M2)),
+    },
+    Narrow {
+        mlir: "f6E3M2FN",
+        storage: "i6",
+        lowered: "f6E3M2FN",
+        make: TO_E3M2,
+        table: Some(("girih_e3m2_values", FloatFormat::E3M2)),
+    },
+    Narrow {
+        mlir: "f6E2M3FN",
+        storage: "i6",
+        lowered: "f6E2M3FN",
+        make: TO_E2M3,
+        table: Some(("girih_e2m3_values", FloatFormat::E2M3)),
+    },
+    Narrow {
+        mlir: "f4E2M1FN",
+        storage: "i4",
+        lowered: "f4E2M1FN",
+        make: TO_E2M1,
+        table: Some(("girih_e2m1_values", FloatFormat::E2M1)),
     },
     Narrow {
         mlir: "bf16",
@@ -174,14 +198,14 @@ impl Conversion {
             return Ok(None);
         };
         let narrow = |ty: &str| FORMATS.iter().find(|format| format.mlir == ty);
-        let eight_bits = |ty: &str| narrow(ty).filter(|format| format.table.is_some());
+        let small = |ty: &str| narrow(ty).filter(|format| format.table.is_some());
         Ok(match name {
             "arith.extf" if source == "tf32" => Some(Conversion::Widen),
-            "arith.extf" => eight_bits(&source).map(Conversion::Read),
+            "arith.extf" => small(&source).map(Conversion::Read),
             "arith.fptosi" => Some(Conversion::Whole("llvm.fptosi.sat")),
             "arith.fptoui" => Some(Conversion::Whole("llvm.fptoui.sat")),
-            "arith.sitofp" => eight_bits(&target).map(|format| Conversion::Make(format, Some("arith.sitofp"))),
-            "arith.uitofp" => eight_bits(&target).map(|format| Conversion::Make(format, Some("arith.uitofp"))),
+            "arith.sitofp" => small(&target).map(|format| Conversion::Make(format, Some("arith.sitofp"))),
+            "arith.uitofp" => small(&target).map(|format| Conversion::Make(format, Some("arith.uitofp"))),
             "arith.truncf" => narrow(&target)
                 .filter(|format| {
                     let is_half = format.storage == "i16";
@@ -224,8 +248,14 @@ fn rewrite(operation: OperationRef<'_, '_>, conversion: &Conversion, used: &mut 
             match target.r#type().to_string().as_str() {
                 "f32" => value,
                 "f64" => build.value("arith.extf", &[value], "f64", &[])?,
-                // Both halves hold every 8-bit value exactly.
-                ty => build.value("arith.truncf", &[value], ty, &[])?,
+                ty => match FORMATS.iter().find(|other| other.mlir == ty && other.table.is_some()) {
+                    Some(other) => {
+                        let wide = build.value("arith.extf", &[value], "f64", &[])?;
+                        make(&build, other, wide, 0, used)?
+                    }
+                    // Both halves hold every such value exactly.
+                    None => build.value("arith.truncf", &[value], ty, &[])?,
+                },
             }
         }
         Conversion::Whole(intrinsic) => {
@@ -254,22 +284,13 @@ fn rewrite(operation: OperationRef<'_, '_>, conversion: &Conversion, used: &mut 
             build.value("llvm.call_intrinsic", &[source], &ty, &attributes)?
         }
         Conversion::Make(format, from_integer) => {
-            used.insert(format.make);
             let source = source()?;
             let wide = match (from_integer, source.r#type().to_string().as_str()) {
                 (Some(name), _) => build.value(name, &[source], "f64", &[])?,
                 (None, "f64") => source,
                 (None, _) => build.value("arith.extf", &[source], "f64", &[])?,
             };
-            let mode = format!("{} : i32", rounding(operation));
-            let mode = build.value("arith.constant", &[], "i32", &[("value", &mode)])?;
-            let callee = format!("@{}", format.make);
-            let word = build.value("func.call", &[wide, mode], "i32", &[("callee", &callee)])?;
-            let bits = match format.storage {
-                "i32" => word,
-                storage => build.value("arith.trunci", &[word], storage, &[])?,
-            };
-            build.value("arith.bitcast", &[bits], format.lowered, &[])?
+            make(&build, format, wide, rounding(operation), used)?
         }
     };
     // SAFETY: both values are alive, and of one type but for tf32, whose users are rewritten too; the operation has no uses
@@ -281,6 +302,25 @@ fn rewrite(operation: OperationRef<'_, '_>, conversion: &Conversion, used: &mut 
     Ok(())
 }
 
+/// An f64 in a format, rounded in the direction of MLIR's number `mode`.
+fn make<'c: 'a, 'a>(
+    build: &Builder<'c, 'a>,
+    format: &Narrow,
+    wide: Value<'c, 'a>,
+    mode: i64,
+    used: &mut BTreeSet<&'static str>,
+) -> Result<Value<'c, 'a>> {
+    used.insert(format.make);
+    let mode = build.value("arith.constant", &[], "i32", &[("value", &format!("{mode} : i32"))])?;
+    let callee = format!("@{}", format.make);
+    let word = build.value("func.call", &[wide, mode], "i32", &[("callee", &callee)])?;
+    let bits = match format.storage {
+        "i32" => word,
+        storage => build.value("arith.trunci", &[word], storage, &[])?,
+    };
+    build.value("arith.bitcast", &[bits], format.lowered, &[])
+}
+
 /// A number of a format that has a table, as f32.
 fn read<'c: 'a, 'a>(
     build: &Builder<'c, 'a>,
@@ -290,7 +330,7 @@ fn read<'c: 'a, 'a>(
 ) -> Result<Value<'c, 'a>> {
     let (table, _) = format.table.unwrap_or((format.make, FloatFormat::E4M3));
     used.insert(table);
-    let bits = build.value("arith.bitcast", &[source], "i8", &[])?;
+    let bits = build.value("arith.bitcast", &[source], format.storage, &[])?;
     let code = build.value("arith.index_castui", &[bits], "index", &[])?;
     let table = build.value("memref.get_global", &[], TABLE_TYPE, &[("name", &format!("@{table}"))])?;
     build.value("memref.load", &[table, code], "f32", &[])

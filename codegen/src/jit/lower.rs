@@ -24,7 +24,7 @@ const DEALLOCATE: &str = "expand-realloc,canonicalize,ownership-based-buffer-dea
 /// several operations of the narrow format otherwise, each of which rounds.
 const LOOPS: &str = "func.func(convert-linalg-to-loops,scf-forall-to-for),lower-affine,\
      func.func(math-extend-to-supported-types),\
-     arith-emulate-unsupported-floats{source-types=f16,bf16,f8E4M3FN,f8E5M2 target-type=f32}";
+     arith-emulate-unsupported-floats{source-types=f16,bf16,f8E4M3FN,f8E5M2,f6E3M2FN,f6E2M3FN,f4E2M1FN target-type=f32}";
 
 /// After [`rounds_each`].
 const CLEAN: &str = "canonicalize,cse";

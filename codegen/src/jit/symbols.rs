@@ -7,9 +7,12 @@ use std::ffi::c_void;
 
 /// Makes every function here known to an engine, before anything is looked up in it.
 pub(super) fn register(engine: MlirExecutionEngine) {
-    let symbols: [(&str, *mut c_void); 13] = [
+    let symbols: [(&str, *mut c_void); 16] = [
         (formats::TO_E4M3, to_e4m3 as *mut c_void),
         (formats::TO_E5M2, to_e5m2 as *mut c_void),
+        (formats::TO_E3M2, to_e3m2 as *mut c_void),
+        (formats::TO_E2M3, to_e2m3 as *mut c_void),
+        (formats::TO_E2M1, to_e2m1 as *mut c_void),
         (formats::TO_BF16, to_bf16 as *mut c_void),
         (formats::TO_F16, to_f16 as *mut c_void),
         (formats::TO_TF32, to_tf32 as *mut c_void),
@@ -53,6 +56,18 @@ extern "C" fn to_e4m3(value: f64, mode: i32) -> u32 {
 
 extern "C" fn to_e5m2(value: f64, mode: i32) -> u32 {
     encode(FloatFormat::E5M2, value, mode)
+}
+
+extern "C" fn to_e3m2(value: f64, mode: i32) -> u32 {
+    encode(FloatFormat::E3M2, value, mode)
+}
+
+extern "C" fn to_e2m3(value: f64, mode: i32) -> u32 {
+    encode(FloatFormat::E2M3, value, mode)
+}
+
+extern "C" fn to_e2m1(value: f64, mode: i32) -> u32 {
+    encode(FloatFormat::E2M1, value, mode)
 }
 
 extern "C" fn to_bf16(value: f64, mode: i32) -> u32 {

@@ -16,8 +16,9 @@
 //! instruction computes them as often.
 //!
 //! **K is numbered as it comes cheapest.** What an instruction calls element k may be any, as long as A and B agree. A
-//! thread's elements along K are neighbours: of 8 bits and less as many as fill a register, of others two, so that of 16, 32 and
-//! 64 bits A lies as an accumulator of M x K does, and one product's result is the next one's A without leaving its registers.
+//! thread's elements along K are neighbours: of 8 bits and less as many as fill a register (those of 6 bits take a byte each), of
+//! others two, so that of 16, 32 and 64 bits A lies as an accumulator of M x K does, and one product's result is the next one's A
+//! without leaving its registers. Where A and B have different widths, both go by the narrower.
 use super::{Dim, LayoutError, LinearLayout, log2};
 
 const ROW: Dim = Dim::Axis(0);
@@ -81,10 +82,11 @@ impl MmaTile {
 
 const ACCUMULATOR_LANES: [(u64, u64); 5] = [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)];
 
-/// Neighbours along K that a thread holds of an operand.
+/// Neighbours along K that a thread holds of an operand, by the narrower element of the two.
 pub const fn mma_neighbours(element_bits: u64) -> u64 {
     match element_bits {
         1 | 4 | 8 => 32 / element_bits,
+        6 => 4,
         _ => 2,
     }
 }

@@ -193,7 +193,7 @@ ops! {
         "{ .reg .f64 a<4>; mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {a0,a1}, {a2}, {a3}, {a0,a1}; }";
     MmaF64Wide "mma.sync of f64 with 16 rows" [From90: 7 . 8] else "use m8n8k4":
         "{ .reg .f64 a<4>; mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {a0,a1,a2,a3}, {a0,a1,a2,a3}, {a0,a1}, {a0,a1,a2,a3}; }";
-    MmaF8F6F4 "mma.sync with kind::f8f6f4" [Family120: 8 . 7] else "use tcgen05.mma, or convert to e4m3 or f16":
+    MmaF8F6F4 "mma.sync with kind::f8f6f4" [Family120: 8 . 7] else "convert operands to f16, which has all of their numbers":
         "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%f0,%f1,%f2,%f3};";
     Wgmma "wgmma.mma_async" [Only90a: 8 . 0] else "use mma.sync, or tcgen05.mma where it exists":
         "wgmma.fence.sync.aligned; wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0,%f1,%f2,%f3}, %d0, %d1, 1, 1, 1, 0, 0; wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;";

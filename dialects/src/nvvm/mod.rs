@@ -423,13 +423,13 @@ impl<'c, 'b> Emit<'c, 'b> {
         ];
         self.value("llvm.call_intrinsic", operands, result, &attributes)
     }
-    /// What a number is in memory: itself, but for 8-bit floats, which are bytes, tf32, whose bits travel as f32, and integers of
-    /// odd widths, which are as wide as the next that memory has.
+    /// What a number is in memory: itself, but for floats of 8 bits and less, which are bytes, tf32, whose bits travel as f32,
+    /// and integers of odd widths, which are as wide as the next that memory has.
     pub fn storage_type(&self, t: Type<'c>) -> Type<'c> {
         if is_tf32(t) {
             return Type::float32(self.context());
         }
-        if t.is_float_type() && t.bit_width() == Some(8) {
+        if t.is_float_type() && t.bit_width().is_some_and(|bits| bits <= 8) {
             return self.int(8);
         }
         if let Some(bits) = t.bit_width().filter(|_| t.is_integer()) {
@@ -454,7 +454,16 @@ impl<'c, 'b> Emit<'c, 'b> {
         } else if from.is_integer() && t.is_integer() {
             self.value("arith.trunci", &[v], t, &[])
         } else {
-            self.value("arith.bitcast", &[v], t, &[])
+            // A float of 4 or 6 bits lies in the low bits of its byte.
+            let [own, wanted] = [from, t].map(|t| t.bit_width().unwrap_or(8));
+            let narrow = if own > wanted {
+                self.value("arith.trunci", &[v], self.int(wanted), &[])
+            } else {
+                v
+            };
+            let bits = if own < wanted { self.int(own) } else { t };
+            let same = self.value("arith.bitcast", &[narrow], bits, &[]);
+            if own < wanted { self.zext(same, wanted) } else { same }
         }
     }
     /// A number of type `t` from what [`Emit::storage_type`] of it holds.

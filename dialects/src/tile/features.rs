@@ -486,9 +486,11 @@ fn numbers(mma: Mma<'_, '_>) -> [String; 3] {
 
 /// The kind of `wgmma` that has a product's types; `None` where there is none.
 pub fn wgmma_of(mma: Mma<'_, '_>) -> Option<Op> {
+    if mma.without_wgmma().is_some() {
+        return None;
+    }
     let [a, ..] = numbers(mma);
     Some(match a.as_str() {
-        "f64" | "i4" | "i1" => return None,
         "f8E4M3FN" | "f8E5M2" => Op::WgmmaF8,
         "i8" if mma.unsigned_a() != mma.unsigned_b() => Op::WgmmaMixedSign,
         "i8" => Op::WgmmaInteger,
@@ -498,12 +500,14 @@ pub fn wgmma_of(mma: Mma<'_, '_>) -> Option<Op> {
 
 /// The kind of `mma.sync` that has a product's types. f64 has two; the wider one is taken where the target has it.
 pub fn mma_sync_of(mma: Mma<'_, '_>) -> Op {
-    let [a, _, sum] = numbers(mma);
+    let [a, b, sum] = numbers(mma);
     let has_wide = || {
         let needed = Feature::Op(Op::MmaF64Wide);
         target_of(mma.op()).is_some_and(|target| needed.legal(target).is_ok())
     };
+    let below_a_byte = |e: &str| matches!(e, "f6E2M3FN" | "f6E3M2FN" | "f4E2M1FN");
     match (a.as_str(), sum.as_str()) {
+        _ if below_a_byte(&a) || below_a_byte(&b) => Op::MmaF8F6F4,
         ("f8E4M3FN" | "f8E5M2", "f16") => Op::MmaF8F16,
         ("f8E4M3FN" | "f8E5M2", _) => Op::MmaF8,
         ("i4", _) => Op::MmaI4,

@@ -78,6 +78,13 @@ pub fn number_bits(t: Type<'_>) -> Option<u64> {
     t.element_type()?.bit_width().map(u64::from)
 }
 
+/// Bits that a number of a tile stands for where tiles are seen as other numbers: its own, but that floats of 6 bits lie in the
+/// low bits of a byte each, as `cvt` and `mma` have them.
+pub fn packed_bits(t: Type<'_>) -> Option<u64> {
+    let is_float = t.element_type()?.is_float_type();
+    number_bits(t).map(|bits| if is_float && bits == 6 { 8 } else { bits })
+}
+
 /// Bytes of a statically shaped memref; `None` also where they are too many to count.
 pub fn memref_bytes(t: Type<'_>) -> Option<u64> {
     let shape = t.shape()?;

@@ -30,6 +30,9 @@ fn element(e: Element) -> (&'static str, &'static str, bool) {
         Element::F64 => ("f64", "f64", false),
         Element::E4m3 => ("f8E4M3FN", "e4m3", false),
         Element::E5m2 => ("f8E5M2", "e5m2", false),
+        Element::E3m2 => ("f6E3M2FN", "e3m2", false),
+        Element::E2m3 => ("f6E2M3FN", "e2m3", false),
+        Element::E2m1 => ("f4E2M1FN", "e2m1", false),
         Element::S8 => ("i8", "s8", false),
         Element::U8 => ("i8", "u8", true),
         Element::S4 => ("i4", "s4", false),
@@ -72,13 +75,16 @@ fn product(a: Element, b: Element, d: Sum, bits: Option<BitOp>) -> Product {
     }
 }
 
-const ELEMENTS: [Element; 11] = [
+const ELEMENTS: [Element; 14] = [
     Element::F16,
     Element::Bf16,
     Element::Tf32,
     Element::F64,
     Element::E4m3,
     Element::E5m2,
+    Element::E3m2,
+    Element::E2m3,
+    Element::E2m1,
     Element::S8,
     Element::U8,
     Element::S4,
@@ -87,10 +93,16 @@ const ELEMENTS: [Element; 11] = [
 ];
 const SUMS: [Sum; 4] = [Sum::F16, Sum::F32, Sum::F64, Sum::S32];
 
+/// Whether an operand's numbers take less than a byte.
+fn is_small_float(e: Element) -> bool {
+    matches!(e, Element::E3m2 | Element::E2m3 | Element::E2m1)
+}
+
 /// Whether PTX has a dense `mma.sync` of 8 or 16 rows of these types.
 fn exists(a: Element, b: Element, d: Sum, bit_op: Option<BitOp>) -> bool {
     let qualifiers = Qualifiers {
         bit_op,
+        f8f6f4: is_small_float(a) || is_small_float(b),
         ..Qualifiers::default()
     };
     let shapes = [8, 16].into_iter().flat_map(|m| (2..9).map(move |k| (m, 8, 1 << k)));
@@ -123,32 +135,48 @@ fn combinations() -> Vec<(Product, bool)> {
 /// How many numbers of an operand a kernel of bytes is loaded as, where memory has no such numbers.
 fn in_a_byte(element: &str) -> i64 {
     match element {
-        "i4" => 2,
+        "i4" | "f4E2M1FN" => 2,
         "i1" => 8,
         _ => 1,
     }
 }
 
-/// A loop along K with tiles of `m` x `n`, `depth` bytes or numbers of K at a time.
+/// What memory has for an operand's numbers.
+fn in_memory(element: &'static str) -> &'static str {
+    match element {
+        "f6E3M2FN" | "f6E2M3FN" => "i8",
+        _ if in_a_byte(element) > 1 => "i8",
+        _ => element,
+    }
+}
+
+/// A loop along K with tiles of `m` x `n`, `depth` bytes or numbers of K at a time; of operands of different widths as many bytes
+/// of the narrower.
 fn kernel(name: &str, p: &Product, [m, n, depth, threads]: [i64; 4]) -> String {
     let [a, b, d] = p.types;
-    let parts = in_a_byte(a);
-    let stored = |e: &'static str| if parts > 1 { "i8" } else { e };
-    let (sa, sb, k) = (stored(a), stored(b), depth * parts);
+    let (sa, sb, k) = (in_memory(a), in_memory(b), depth * in_a_byte(a).max(in_a_byte(b)));
+    let (ka, kb) = (k / in_a_byte(a), k / in_a_byte(b));
     let zero = if d.starts_with('i') { "0" } else { "0.0" };
     let rows = format!("memref<?x?x{sa}, strided<[?, 1]>, #tile.global>");
     let columns = format!("memref<?x?x{sb}, strided<[1, ?]>, #tile.global>");
     let sums = format!("memref<?x?x{d}, strided<[?, 1]>, #tile.global>");
     let mut taken = String::new();
     let (mut x, mut y) = ("%a", "%b");
-    if parts > 1 {
-        let _ = write!(
+    if sa != a {
+        let _ = writeln!(
             taken,
-            "    %x = tile.bitcast %a : tensor<{m}x{depth}x{sa}> -> tensor<{m}x{k}x{a}>
-    %y = tile.bitcast %b : tensor<{depth}x{n}x{sb}> -> tensor<{k}x{n}x{b}>\n"
+            "    %x = tile.bitcast %a : tensor<{m}x{ka}x{sa}> -> tensor<{m}x{k}x{a}>"
         );
-        (x, y) = ("%x", "%y");
+        x = "%x";
     }
+    if sb != b {
+        let _ = writeln!(
+            taken,
+            "    %y = tile.bitcast %b : tensor<{kb}x{n}x{sb}> -> tensor<{k}x{n}x{b}>"
+        );
+        y = "%y";
+    }
+    let (times_a, times_b) = (ka / depth, kb / depth);
     format!(
         "tile.kernel @{name}(%A: {rows}, %B: {columns}, %C: {sums}) threads({threads}) launch {{
   %c1 = arith.constant 1 : index
@@ -156,12 +184,17 @@ fn kernel(name: &str, p: &Product, [m, n, depth, threads]: [i64; 4]) -> String {
 }} body {{
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  %times_a = arith.constant {times_a} : index
+  %times_b = arith.constant {times_b} : index
   %step = arith.constant {depth} : index
-  %K = memref.dim %A, %c1 : {rows}
+  %all = memref.dim %A, %c1 : {rows}
+  %K = arith.divui %all, %times_a : index
   %zero = arith.constant dense<{zero}> : tensor<{m}x{n}x{d}>
   %sum = scf.for %k = %c0 to %K step %step iter_args(%acc = %zero) -> (tensor<{m}x{n}x{d}>) {{
-    %a = tile.load %A[%c0, %k] : {rows} -> tensor<{m}x{depth}x{sa}>
-    %b = tile.load %B[%k, %c0] : {columns} -> tensor<{depth}x{n}x{sb}>
+    %k_a = arith.muli %k, %times_a : index
+    %k_b = arith.muli %k, %times_b : index
+    %a = tile.load %A[%c0, %k_a] : {rows} -> tensor<{m}x{ka}x{sa}>
+    %b = tile.load %B[%k_b, %c0] : {columns} -> tensor<{kb}x{n}x{sb}>
 {taken}    %next = tile.mma {x}, {y}, %acc{} : tensor<{m}x{k}x{a}>, tensor<{k}x{n}x{b}>, tensor<{m}x{n}x{d}>
     scf.yield %next : tensor<{m}x{n}x{d}>
   }}
@@ -194,25 +227,30 @@ fn ptx(target: &str, kernels: &[String]) -> Vec<String> {
 
 #[test]
 fn every_pair_of_mma_sync_is_a_product_of_tiles() {
-    let there: Vec<Product> = combinations()
+    let small = |p: &Product| p.ptx.iter().any(|name| matches!(*name, "e3m2" | "e2m3" | "e2m1"));
+    let (later, there): (Vec<Product>, Vec<Product>) = combinations()
         .into_iter()
         .filter(|(_, exists)| *exists)
         .map(|(p, _)| p)
-        .collect();
+        .partition(small);
     // f16 twice, bf16, tf32, f64, four of 8-bit floats twice, four of either sign of i8 and of i4, two of bits.
     assert_eq!(there.len(), 2 + 3 + 8 + 4 + 4 + 2);
-    let kernels: Vec<String> = there
-        .iter()
-        .enumerate()
-        .map(|(i, p)| kernel(&format!("k{i}"), p, [16, 8, 32, 32]))
-        .collect();
-    for (p, text) in there.iter().zip(ptx("sm_90", &kernels)) {
-        let [a, b, d] = p.ptx;
-        let name = format!(".row.col.{d}.{a}.{b}.{d}{} ", p.suffix);
-        let found = text
-            .lines()
-            .any(|line| line.contains("mma.sync.aligned.m16n8k") && line.contains(&name));
-        assert!(found, "no mma.sync of {name}in\n{text}");
+    // Of five floats of at most 8 bits each with each, but those two of 8 bits among themselves, twice.
+    assert_eq!(later.len(), (25 - 4) * 2);
+    for (target, kind, products) in [("sm_90", "", there), ("sm_120a", ".kind::f8f6f4", later)] {
+        let kernels: Vec<String> = products
+            .iter()
+            .enumerate()
+            .map(|(i, p)| kernel(&format!("k{i}"), p, [16, 8, 32, 32]))
+            .collect();
+        for (p, text) in products.iter().zip(ptx(target, &kernels)) {
+            let [a, b, d] = p.ptx;
+            let name = format!(".row.col{kind}.{d}.{a}.{b}.{d}{} ", p.suffix);
+            let found = text
+                .lines()
+                .any(|line| line.contains("mma.sync.aligned.m16n8k") && line.contains(&name));
+            assert!(found, "no mma.sync of {name}in\n{text}");
+        }
     }
 }
 
@@ -275,9 +313,8 @@ fn every_pair_of_wgmma_is_a_product_of_warpgroups() {
 fn what_ptx_does_not_multiply_is_refused() {
     let target = Target::parse("sm_90").expect("a target");
     for (p, exists) in combinations() {
-        let [a, b, _] = p.types;
-        // Signs are no types, and bytes hold one kind of numbers.
-        if exists || in_a_byte(a) != in_a_byte(b) || p.ptx[0].starts_with('u') || p.ptx[1].starts_with('u') {
+        // Signs are no types.
+        if exists || p.ptx[0].starts_with('u') || p.ptx[1].starts_with('u') {
             continue;
         }
         let source = format!(

@@ -69,7 +69,7 @@ fn operand_layout<'c>(mma: Mma<'c, 'c>, side: Side, accumulator: Attribute<'c>) 
     let own = mma.operand(side).r#type();
     let k = u64::try_from(own.shape()?[side.k_axis()]).ok()?;
     let accumulator = linear_of(accumulator, &mma.result().r#type().shape()?)?;
-    let bits = number_bits(own)?;
+    let bits = number_bits(mma.a().r#type())?.min(number_bits(mma.b().r#type())?);
     // Of numbers of 32 bits `ldmatrix` gives a thread no two side by side, which as operands of another product they would be.
     let along_k = |side: Side| staged(mma.operand(side)).is_some_and(|load| load.major() == Major::K);
     let neighbours = match bits == 32 && along_k(Side::A) && along_k(Side::B) {

@@ -2,7 +2,7 @@
 use super::{lower, refuse};
 use girih_dialects::{
     nvvm::{Emit, V},
-    tile::{distribution::Distribution, ops::shape::Bitcast, verify::number_bits},
+    tile::{distribution::Distribution, ops::shape::Bitcast, verify::packed_bits},
 };
 use girih_ir::{conversion::Conversion, op::OpView, prelude::*};
 
@@ -13,20 +13,21 @@ pub fn patterns(c: &mut Conversion<'_>) {
         let (Some(source), Some(result)) = (Distribution::of(from), Distribution::of(to)) else {
             return Err(rewriter.no_match(op.op(), "no layout"));
         };
-        let (Some(a), Some(b), Some(element)) = (number_bits(from), number_bits(to), to.element_type()) else {
+        let (Some(a), Some(b), Some(element)) = (packed_bits(from), packed_bits(to), to.element_type()) else {
             return Err(rewriter.no_match(op.op(), "no numbers"));
         };
-        let Some(axis) =
-            (0..from.shape().unwrap_or_default().len()).find(|axis| source.shape[*axis] != result.shape[*axis])
-        else {
-            return Err(rewriter.no_match(op.op(), "no axis has another size"));
-        };
+        // Numbers of which each is the part of one stay where they are along any axis.
+        let axis = (0..from.shape().unwrap_or_default().len())
+            .find(|axis| source.shape[*axis] != result.shape[*axis])
+            .unwrap_or(0);
         let (e, values) = (Emit::new(rewriter, op.op().location()), operands.get(0));
         let parts = (a.max(b) / a.min(b)) as u32;
         let (whole, divided) = if a > b { (&source, &result) } else { (&result, &source) };
         let place = |at: &[u32]| {
             let mut at = at.to_vec();
-            at[axis] /= parts;
+            if let Some(at) = at.get_mut(axis) {
+                *at /= parts;
+            }
             at
         };
         let find = |d: &Distribution, at: &[u32]| d.registers.iter().position(|f| f[..] == *at);
@@ -60,24 +61,43 @@ pub fn patterns(c: &mut Conversion<'_>) {
     });
 }
 
-/// A number's bits as an integer.
+/// Bits that a number takes among others: see `packed_bits`.
+fn bits_of(t: Type<'_>) -> u32 {
+    let bits = t.bit_width().unwrap_or(8);
+    if t.is_float_type() && bits == 6 { 8 } else { bits }
+}
+
+/// Whether a type is a float of fewer bits than a byte.
+fn is_below_a_byte(t: Type<'_>) -> bool {
+    t.is_float_type() && t.bit_width().is_some_and(|bits| bits < 8)
+}
+
+/// A number's bits as an integer of as many as it takes.
 fn as_integer<'c>(e: &Emit<'c, '_>, v: V<'c>) -> V<'c> {
-    if v.r#type().is_integer() {
+    let t = v.r#type();
+    if t.is_integer() {
         return v;
     }
     let v = e.to_storage(v);
+    if is_below_a_byte(t) {
+        return e.to_int(v, bits_of(t));
+    }
     match v.r#type().bit_width() {
         Some(bits) if !v.r#type().is_integer() => e.bitcast(v, e.int(bits)),
         _ => v,
     }
 }
 
-/// An integer as a number of as many bits.
+/// An integer as a number that takes as many bits.
 fn as_number<'c>(e: &Emit<'c, '_>, v: V<'c>, element: Type<'c>) -> V<'c> {
     if element.is_integer() {
         return v;
     }
     let stored = e.storage_type(element);
+    if is_below_a_byte(element) {
+        let byte = if v.r#type() == stored { v } else { e.zext(v, 8) };
+        return e.from_storage(byte, element);
+    }
     e.from_storage(if v.r#type() == stored { v } else { e.bitcast(v, stored) }, element)
 }
 
@@ -89,13 +109,19 @@ fn taken<'c>(e: &Emit<'c, '_>, whole: V<'c>, bit: u64, element: Type<'c>) -> V<'
         0 => whole,
         _ => e.value("arith.shrui", &[whole, e.constant(bit as i64, t)], t, &[]),
     };
-    let bits = element.bit_width().unwrap_or(8);
-    as_number(e, e.value("arith.trunci", &[moved], e.int(bits), &[]), element)
+    as_number(
+        e,
+        e.value("arith.trunci", &[moved], e.int(bits_of(element)), &[]),
+        element,
+    )
 }
 
 /// The number that others are the parts of, the first in its lowest bits.
 pub(super) fn joined<'c>(e: &Emit<'c, '_>, parts: &[V<'c>], element: Type<'c>) -> V<'c> {
-    let word = e.int(element.bit_width().unwrap_or(8));
+    if let [same] = parts {
+        return as_number(e, as_integer(e, *same), element);
+    }
+    let word = e.int(bits_of(element));
     let mut whole = None;
     for (i, part) in parts.iter().enumerate() {
         let part = as_integer(e, *part);

@@ -1,7 +1,7 @@
 //! Ops on laid-out tensors, element by element: any op with MLIR's `Elementwise` trait, conversions, and constants.
 use super::{Matched, constants};
 use crate::expand_conversions::{
-    floats::{self, How, is_byte, of_bytes},
+    floats::{self, How, is_small, of_small},
     rounding_of,
 };
 use girih_core::number::Rounding;
@@ -38,7 +38,7 @@ pub fn patterns(c: &mut Conversion<'_>) {
 
 /// Whether a conversion is none that LLVM makes of `arith`'s own op, one number at a time.
 fn is_special(from: Type<'_>, to: Type<'_>, rounding: Rounding) -> bool {
-    let small = |t: Type<'_>| is_byte(t) || is_tf32(t);
+    let small = |t: Type<'_>| is_small(t) || is_tf32(t);
     small(from) || small(to) || rounding != Rounding::NearestEven
 }
 
@@ -60,8 +60,8 @@ fn convert<'c>(op: OperationRef<'c, 'c>, operands: &Operands<'c, '_>, rewriter: 
         target: target_of(op),
     };
     let values = operands.get(0);
-    let out = if is_byte(from) && !how.saturate && !is_byte(to) && !is_tf32(to) {
-        of_bytes(&e, values, to)
+    let out = if is_small(from) && !how.saturate && !is_small(to) && !is_tf32(to) {
+        of_small(&e, values, to, how.target)
     } else {
         floats::convert(&e, values, to, how)
     };
@@ -69,11 +69,12 @@ fn convert<'c>(op: OperationRef<'c, 'c>, operands: &Operands<'c, '_>, rewriter: 
     Ok(())
 }
 
-/// Integers to 8-bit floats, two at a time and by way of f32, which has every integer that is not past the largest number.
+/// Integers to floats of 8 bits and less, two at a time and by way of f32, which has every integer that is not past the largest
+/// number.
 fn narrow<'c>(op: OperationRef<'c, 'c>, operands: &Operands<'c, '_>, rewriter: &ConversionRewriter<'c>) -> Matched {
     let t = op.result0().r#type();
-    let Some(element) = t.element_type().filter(|to| is_byte(*to) && is_laid_out(t)) else {
-        return Err(rewriter.no_match(op, "not a tile of 8-bit floats"));
+    let Some(element) = t.element_type().filter(|to| is_small(*to) && is_laid_out(t)) else {
+        return Err(rewriter.no_match(op, "not a tile of small floats"));
     };
     let e = Emit::new(rewriter, op.location());
     let f32_type = Type::float32(e.context());

@@ -5,6 +5,8 @@
 //!
 //! Numbers below a byte are packed into bytes by shifts, which LLVM folds away where they were taken out of bytes.
 //!
+//! Floats of 4 and 6 bits have a byte each in registers: those of 6 its low bits, those of 4 the bits from the third on.
+//!
 //! Which element of K an instruction sees as its k-th does not matter as long as A and B agree: a thread's elements along K
 //! are taken in their order, as many at a time as the instruction has in a thread (see `girih_core::layout::MmaTile`).
 use super::{bits::joined, lower};
@@ -31,7 +33,9 @@ use std::rc::Rc;
 struct Family {
     /// PTX's names of the types of D, A and B.
     names: [&'static str; 3],
-    /// Bits of an element of A or B.
+    /// What stands before them in its name.
+    kind: &'static str,
+    /// Bits of an element of A or B in registers.
     bits: u64,
     /// Elements along K that a thread has of one row, for each instruction of the family, the longest first.
     lengths: &'static [u64],
@@ -52,6 +56,9 @@ impl Family {
                 "f64" => "f64",
                 "f8E4M3FN" => "e4m3",
                 "f8E5M2" => "e5m2",
+                "f6E2M3FN" => "e2m3",
+                "f6E3M2FN" => "e3m2",
+                "f4E2M1FN" => "e2m1",
                 "i8" if mma.is_unsigned(side) => "u8",
                 "i8" => "s8",
                 "i4" if mma.is_unsigned(side) => "u4",
@@ -75,12 +82,16 @@ impl Family {
             "s4" | "u4" => (4, &[16, 8]),
             "b1" => (1, &[64, 32]),
             // Shorter ones need a later PTX.
-            "e4m3" | "e5m2" => (8, &[8]),
+            "e4m3" | "e5m2" | "e2m3" | "e3m2" | "e2m1" => (8, &[8]),
             _ if mma_sync_of(mma) == Op::MmaF64 => (64, &[1]),
             _ => (64, &[4, 2, 1]),
         };
         Some(Family {
             names,
+            kind: match mma_sync_of(mma) {
+                Op::MmaF8F6F4 => ".kind::f8f6f4",
+                _ => "",
+            },
             bits,
             lengths,
             rows: if mma_sync_of(mma) == Op::MmaF64 { 8 } else { MMA_ROWS },
@@ -105,9 +116,10 @@ impl Family {
         };
         let [d, first, second] = self.names;
         format!(
-            "mma.sync.aligned.m{}n{MMA_COLUMNS}k{}.row.col.{d}.{first}.{second}.{d}{} {}, {}, {}, {};",
+            "mma.sync.aligned.m{}n{MMA_COLUMNS}k{}.row.col{}.{d}.{first}.{second}.{d}{} {}, {}, {}, {};",
             self.rows,
             4 * length,
+            self.kind,
             self.suffix,
             list(0, sums),
             list(2 * sums, a),
@@ -172,7 +184,8 @@ fn distributions(op: Mma<'_, '_>) -> Result<([Rc<Distribution>; 3], u64), String
         ))
     };
     let both = |neighbours| Ok((operand(Side::A, neighbours)?, operand(Side::B, neighbours)?));
-    let bits = number_bits(op.a().r#type()).unwrap_or(0);
+    let bits = |side| number_bits(op.operand(side).r#type()).unwrap_or(0);
+    let bits = bits(Side::A).min(bits(Side::B));
     let usual = mma_neighbours(bits);
     let (neighbours, (a, b)) = match both(usual) {
         Ok(found) => (usual, found),
@@ -261,12 +274,12 @@ fn multiply<'c>(
         // Registers of the rows of each part, and of the columns of each.
         let mut left = vec![];
         for row in &rows {
-            let of_row = |row: u64| Some(registers(e, family, &take(&|k| a.at(row, k), element)?));
+            let of_row = |row: u64| Some(registers(e, family, Side::A, &take(&|k| a.at(row, k), element)?));
             left.push([of_row(*row)?, of_row(*row + 8)?]);
         }
         let mut right = vec![];
         for column in &columns {
-            right.push(registers(e, family, &take(&|k| b.at(k, *column), of_b)?));
+            right.push(registers(e, family, Side::B, &take(&|k| b.at(k, *column), of_b)?));
         }
         for (row, [upper, lower]) in rows.iter().zip(&left) {
             for (column, right) in columns.iter().zip(&right) {
@@ -287,8 +300,39 @@ fn multiply<'c>(
     Some(())
 }
 
+/// Bits of a byte in which a float of 4 bits lies, of each byte of a register.
+const FOUR_BITS: i64 = 0x3c3c3c3c;
+/// The first of them.
+const FOUR_BITS_FROM: i64 = 2;
+
+/// Floats of 4 bits as the instruction takes them: eight are a word, of which every other one is a register. `in_order`, they
+/// then go to where their numbers are; both operands may as well have the even ones first.
+fn spread<'c>(e: &Emit<'c, '_>, numbers: &[V<'c>], in_order: bool) -> Vec<V<'c>> {
+    let words = numbers.chunks(8).map(|eight| joined(e, eight, e.i32_type()));
+    words
+        .flat_map(|word| {
+            let even = e.mask(e.shl(word, FOUR_BITS_FROM), FOUR_BITS);
+            let odd = e.mask(e.shr(word, FOUR_BITS_FROM), FOUR_BITS);
+            match in_order {
+                true => [take_turns(e, even, odd, 0x5140), take_turns(e, even, odd, 0x7362)],
+                false => [even, odd],
+            }
+        })
+        .collect()
+}
+
+/// `prmt`: bytes of two registers.
+fn take_turns<'c>(e: &Emit<'c, '_>, even: V<'c>, odd: V<'c>, selector: i64) -> V<'c> {
+    e.intrinsic("llvm.nvvm.prmt", &[even, odd, e.c32(selector)], e.i32_type())
+}
+
 /// Numbers as the instruction takes them: several in 32 bits, or one in a register.
-fn registers<'c>(e: &Emit<'c, '_>, family: Family, numbers: &[V<'c>]) -> Vec<V<'c>> {
+fn registers<'c>(e: &Emit<'c, '_>, family: Family, side: Side, numbers: &[V<'c>]) -> Vec<V<'c>> {
+    let [_, a, b] = family.names;
+    let name = if side == Side::A { a } else { b };
+    if name == "e2m1" {
+        return spread(e, numbers, a != b);
+    }
     numbers
         .chunks(family.packed())
         .map(|group| match family.bits {

@@ -1,6 +1,6 @@
 //! What must be told before anything is lowered, because later its place in the source is lost or LLVM gives up.
 use super::{constants, elementwise::moved, mma, views};
-use crate::expand_conversions::floats::is_byte;
+use crate::expand_conversions::floats::is_small;
 use girih_core::tensor_map::Swizzle;
 use girih_dialects::{
     nvvm::is_tf32,
@@ -31,7 +31,7 @@ pub fn check(kernel: Kernel<'_, '_>) -> Res {
             errors.op(
                 &op,
                 format!(
-                    "computes with {t}, but 8-bit floats are computed with as numbers and as tiles; take one of those"
+                    "computes with {t}, but floats of 8 bits are computed with as numbers and as tiles; take one of those"
                 ),
             );
         }
@@ -46,8 +46,15 @@ pub fn check(kernel: Kernel<'_, '_>) -> Res {
         }
         if let Some(t) = unknown_float(op) {
             let m = format!(
-                "has {t}, a format that numbers and tiles of kernels do not have: they are of f16, bf16, f32, f64, f8E4M3FN and \
-                 f8E5M2; take integers of as many bits, which tensor copies move as well"
+                "has {t}, a format that numbers and tiles of kernels do not have: they are of f16, bf16, f32, f64, f8E4M3FN, \
+                 f8E5M2, f6E2M3FN, f6E3M2FN and f4E2M1FN, and vectors of those of 8 bits or more; take integers of as many bits, \
+                 which tensor copies move as well"
+            );
+            errors.op(&op, m);
+        }
+        if let Some(t) = below_a_byte_in_memory(op) {
+            let m = format!(
+                "has {t}, but memory has no numbers below a byte; move bytes, and make floats of tiles of them with tile.bitcast"
             );
             errors.op(&op, m);
         }
@@ -129,11 +136,11 @@ fn types_of<'c>(op: OperationRef<'c, '_>) -> Vec<Type<'c>> {
     operands.chain(op.result_types()).collect()
 }
 
-/// A vector of 8-bit floats that an op of arith or math computes with.
+/// A vector of small floats that an op of arith or math computes with.
 fn vector_of_bytes<'c>(op: OperationRef<'c, '_>) -> Option<Type<'c>> {
     let moves = matches!(op.full_name(), "arith.constant" | "arith.select" | "arith.bitcast");
     let is_one =
-        |t: &Type<'c>| t.shape().is_some() && !t.is_ranked_tensor_type() && t.element_type().is_some_and(is_byte);
+        |t: &Type<'c>| t.shape().is_some() && !t.is_ranked_tensor_type() && t.element_type().is_some_and(is_small);
     let types = types_of(op).into_iter();
     types
         .filter(|_| !moves && matches!(op.dialect_name(), "arith" | "math"))
@@ -157,10 +164,21 @@ fn kept_tf32<'c>(op: OperationRef<'c, '_>) -> Option<Type<'c>> {
 fn unknown_float<'c>(op: OperationRef<'c, '_>) -> Option<Type<'c>> {
     let is_one = |t: &Type<'c>| {
         let element = t.element_type().unwrap_or(*t);
-        let is_narrow = element.is_float_type() && element.bit_width().is_some_and(|bits| bits <= 8);
-        !t.is_memref_type() && is_narrow && !is_byte(element)
+        let bits = element.bit_width().filter(|bits| element.is_float_type() && *bits <= 8);
+        // Vectors are of bytes or more.
+        let is_vector = t.shape().is_some() && !t.is_ranked_tensor_type();
+        bits.is_some_and(|bits| !t.is_memref_type() && (!is_small(element) || bits < 8 && is_vector))
     };
     types_of(op).into_iter().find(is_one)
+}
+
+/// A float of 4 or 6 bits that an access to memory gives or takes.
+fn below_a_byte_in_memory<'c>(op: OperationRef<'c, '_>) -> Option<Type<'c>> {
+    let is_one = |t: &Type<'c>| t.is_float_type() && t.bit_width().is_some_and(|bits| bits < 8);
+    types_of(op)
+        .into_iter()
+        .filter(|_| op.dialect_name() == "memref")
+        .find(is_one)
 }
 
 /// Most bits of an integer. LLVM makes code for each of its registers, and takes minutes for millions.

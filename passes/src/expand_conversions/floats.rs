@@ -7,10 +7,12 @@
 //! | bf16 | `cvt.rn` | the rest |
 //! | tf32 | `cvt.rna`; from sm_90 on `cvt.rn`, `.rz` | the rest |
 //! | 8-bit floats | `cvt.rn.satfinite`, two at a time | the rest |
+//! | floats of 6 and 4 bits | the same, where the target has it (`below_bytes`) | the rest |
 //!
 //! What an instruction lacks is made of the nearest number: where that lies on the wrong side of the exact one, its neighbour
 //! is taken, whose bits are one more or one less (`step`). An f64 goes to a shorter format by way of an f32 that is odd where
 //! anything was cut off, which rounds as the f64 would (`to_odd`).
+use super::below_bytes;
 use girih_core::{
     number::{FloatFormat, Overflow, Rounding},
     target::{Feature, Op, Target},
@@ -31,7 +33,7 @@ pub struct How {
 
 /// Predicates of `arith.cmpf`, none of which holds of NaN, in MLIR's numbers.
 #[derive(Clone, Copy)]
-enum Is {
+pub(super) enum Is {
     Equal = 1,
     Greater = 2,
     GreaterOrEqual = 3,
@@ -48,19 +50,22 @@ pub fn format_of(t: Type<'_>) -> Option<FloatFormat> {
         "bf16" => FloatFormat::BF16,
         "f8E4M3FN" => FloatFormat::E4M3,
         "f8E5M2" => FloatFormat::E5M2,
+        "f6E2M3FN" => FloatFormat::E2M3,
+        "f6E3M2FN" => FloatFormat::E3M2,
+        "f4E2M1FN" => FloatFormat::E2M1,
         _ => return None,
     })
 }
 
-/// Whether a type is one of the 8-bit floats.
-pub fn is_byte(t: Type<'_>) -> bool {
-    format_of(t).is_some_and(|f| f.bits() == 8)
+/// Whether a type is one of the floats of 8 bits and less.
+pub fn is_small(t: Type<'_>) -> bool {
+    format_of(t).is_some_and(|f| f.bits() <= 8)
 }
 
 /// Numbers of one type as numbers of the type `to`. A tf32 is taken and given as f32.
 pub fn convert<'c>(e: &Emit<'c, '_>, values: &[V<'c>], to: Type<'c>, how: How) -> Vec<V<'c>> {
     let f64_type = Type::float64(e.context());
-    let wide = widen(e, values);
+    let wide = widen(e, values, how.target);
     let Some(format) = format_of(to) else {
         // f64 has what every format has, but infinity too.
         let wide = wide.into_iter().map(|v| cast(e, v, f64_type));
@@ -70,21 +75,22 @@ pub fn convert<'c>(e: &Emit<'c, '_>, values: &[V<'c>], to: Type<'c>, how: How) -
         .into_iter()
         .map(|v| saturated(e, v, format.largest(), how))
         .collect();
-    if is_byte(to) {
+    if is_small(to) {
         let singles: Vec<V> = wide.into_iter().map(|v| single(e, v)).collect();
-        return singles
-            .chunks(2)
-            .flat_map(|pair| bytes(e, pair, to, format, how))
-            .collect();
+        let convert = |pair: &[V<'c>]| match format.bits() {
+            8 => bytes(e, pair, to, format, how),
+            _ => below_a_byte(e, pair, to, format, how),
+        };
+        return singles.chunks(2).flat_map(convert).collect();
     }
     wide.into_iter().map(|v| one(e, v, to, format, how)).collect()
 }
 
-/// Floats as f32, which has all of them, but f64 as they are. 8-bit floats go two at a time, by way of f16.
-fn widen<'c>(e: &Emit<'c, '_>, values: &[V<'c>]) -> Vec<V<'c>> {
+/// Floats as f32, which has all of them, but f64 as they are. Those of 8 bits and less go two at a time, by way of f16.
+fn widen<'c>(e: &Emit<'c, '_>, values: &[V<'c>], target: Option<Target>) -> Vec<V<'c>> {
     let f32_type = Type::float32(e.context());
-    if values.first().is_some_and(|v| is_byte(v.r#type())) {
-        return of_bytes(e, values, f32_type);
+    if values.first().is_some_and(|v| is_small(v.r#type())) {
+        return of_small(e, values, f32_type, target);
     }
     let f64_type = Type::float64(e.context());
     values
@@ -112,16 +118,16 @@ fn cast<'c>(e: &Emit<'c, '_>, v: V<'c>, to: Type<'c>) -> V<'c> {
     e.value(name, &[v], to, &[])
 }
 
-fn number<'c>(e: &Emit<'c, '_>, t: Type<'c>, v: f64) -> V<'c> {
+pub(super) fn number<'c>(e: &Emit<'c, '_>, t: Type<'c>, v: f64) -> V<'c> {
     e.constant_float(v, t)
 }
 
-fn compare<'c>(e: &Emit<'c, '_>, is: Is, a: V<'c>, b: V<'c>) -> V<'c> {
+pub(super) fn compare<'c>(e: &Emit<'c, '_>, is: Is, a: V<'c>, b: V<'c>) -> V<'c> {
     let predicate = e.i64_attr(is as i64);
     e.value("arith.cmpf", &[a, b], e.int(1), &[("predicate", predicate)])
 }
 
-fn size<'c>(e: &Emit<'c, '_>, v: V<'c>) -> V<'c> {
+pub(super) fn size<'c>(e: &Emit<'c, '_>, v: V<'c>) -> V<'c> {
     e.value("math.absf", &[v], v.r#type(), &[])
 }
 
@@ -286,7 +292,7 @@ fn bytes<'c>(e: &Emit<'c, '_>, pair: &[V<'c>], to: Type<'c>, format: FloatFormat
             .iter()
             .zip(pair)
             .map(|(code, v)| {
-                let value = |bits: V<'c>| of_bytes(e, &[e.from_storage(bits, to)], f32_type)[0];
+                let value = |bits: V<'c>| of_small(e, &[e.from_storage(bits, to)], f32_type, how.target)[0];
                 let stepped = step(e, *v, *code, 1, how.rounding, value);
                 if how.saturate {
                     return stepped;
@@ -306,14 +312,38 @@ fn bytes<'c>(e: &Emit<'c, '_>, pair: &[V<'c>], to: Type<'c>, format: FloatFormat
     codes.into_iter().map(|code| e.from_storage(code, to)).collect()
 }
 
-/// 8-bit floats as floats of another format, two at a time and by way of f16, which has all of them.
-pub fn of_bytes<'c>(e: &Emit<'c, '_>, values: &[V<'c>], to: Type<'c>) -> Vec<V<'c>> {
+/// One or two f32 as floats of fewer bits than a byte. Codes beyond the largest number's there are none.
+fn below_a_byte<'c>(e: &Emit<'c, '_>, pair: &[V<'c>], to: Type<'c>, format: FloatFormat, how: How) -> Vec<V<'c>> {
+    let f32_type = Type::float32(e.context());
+    let codes = below_bytes::nearest(e, pair, format, how.target);
+    let value = |bits: V<'c>| of_small(e, &[e.from_storage(bits, to)], f32_type, how.target)[0];
+    let within = How { saturate: true, ..how };
+    codes
+        .into_iter()
+        .zip(pair)
+        .map(|(code, v)| match how.rounding {
+            Rounding::NearestEven => code,
+            // NaN has no neighbours, and keeps the largest number.
+            _ => step(
+                e,
+                saturated(e, *v, format.largest(), within),
+                code,
+                1,
+                how.rounding,
+                value,
+            ),
+        })
+        .map(|code| e.from_storage(code, to))
+        .collect()
+}
+
+/// Floats of 8 bits and less as floats of another format, two at a time and by way of f16, which has all of them.
+pub fn of_small<'c>(e: &Emit<'c, '_>, values: &[V<'c>], to: Type<'c>, target: Option<Target>) -> Vec<V<'c>> {
     let f16_type = Type::float16(e.context());
     let Some(format) = values.first().and_then(|v| format_of(v.r#type())) else {
         return vec![];
     };
-    let mut out = vec![];
-    for pair in values.chunks(2) {
+    let of_bytes = |pair: &[V<'c>]| {
         let codes: Vec<V> = pair.iter().map(|v| e.zext(e.to_storage(*v), 16)).collect();
         let both = match codes[..] {
             [low, high] => e.or(low, e.shl(high, 8)),
@@ -325,15 +355,20 @@ pub fn of_bytes<'c>(e: &Emit<'c, '_>, values: &[V<'c>], to: Type<'c>) -> Vec<V<'
         }];
         let text = format!("cvt.rn.f16x2.{}x2 $0, $1;", format.name);
         let wide = e.pure_ptx(&text, ("r", e.i32_type()), &input);
-        let halves = e.unpack(e.bitcast(wide, e.vector(2, f16_type)), 2, f16_type);
-        for half in halves.into_iter().take(pair.len()) {
-            out.push(match to.float_name() {
-                Some("f16") => half,
-                // bf16 is as wide, but no op goes there from f16.
-                Some("bf16") => cast(e, cast(e, half, Type::float32(e.context())), to),
-                _ => cast(e, half, to),
-            });
-        }
-    }
-    out
+        let mut halves = e.unpack(e.bitcast(wide, e.vector(2, f16_type)), 2, f16_type);
+        halves.truncate(pair.len());
+        halves
+    };
+    let halves = values.chunks(2).flat_map(|pair| match format.bits() {
+        8 => of_bytes(pair),
+        _ => below_bytes::halves(e, pair, format, target),
+    });
+    halves
+        .map(|half| match to.float_name() {
+            Some("f16") => half,
+            // bf16 is as wide, but no op goes there from f16.
+            Some("bf16") => cast(e, cast(e, half, Type::float32(e.context())), to),
+            _ => cast(e, half, to),
+        })
+        .collect()
 }

@@ -1,15 +1,16 @@
 //! Floats as integers: cut off towards zero, the nearest end of the range where the integer type has not the number, and 0
 //! for NaN. The same in every width: `cvt.rzi` to 32 or 64 bits saturates, and what is narrower is clamped after it, so that
 //! no bit of a number is anybody's guess.
-use super::floats::{is_byte, of_bytes};
+use super::floats::{is_small, of_small};
+use girih_core::target::Target;
 use girih_dialects::nvvm::{Emit, V};
 use girih_ir::prelude::*;
 
 /// A float as an integer of `bits` bits, at most 64.
-pub fn of_float<'c>(e: &Emit<'c, '_>, v: V<'c>, signed: bool, bits: u32) -> V<'c> {
+pub fn of_float<'c>(e: &Emit<'c, '_>, v: V<'c>, signed: bool, bits: u32, target: Option<Target>) -> V<'c> {
     let (f32_type, f64_type) = (Type::float32(e.context()), Type::float64(e.context()));
     let v = match v.r#type() {
-        t if is_byte(t) => of_bytes(e, &[v], f32_type)[0],
+        t if is_small(t) => of_small(e, &[v], f32_type, target)[0],
         t if t == f32_type || t == f64_type => v,
         _ => e.value("arith.extf", &[v], f32_type, &[]),
     };

@@ -21,12 +21,13 @@
 //!
 //! It goes over kernels' code once that is ops on numbers: in `gpu.module` and `gpu.func`, after `convert-tile-to-nvvm`, which
 //! converts tiles with the same functions, in pairs. It takes numbers, and vectors of rank 1 lane by lane.
-//! *Needs* `tile-expand-math` to have run. *Refuses* nothing. *Numbers*: floats that are no 8-bit floats keep what LLVM makes
-//! of `arith.truncf` where it rounds to nearest.
+//! *Needs* `tile-expand-math` to have run. *Refuses* nothing. *Numbers*: floats of more than 8 bits keep what LLVM
+//! makes of `arith.truncf` where it rounds to nearest.
+mod below_bytes;
 pub mod floats;
 mod integers;
 
-use floats::{How, convert, is_byte, of_bytes};
+use floats::{How, convert, is_small, of_small};
 use girih_core::number::Rounding;
 use girih_dialects::{
     nvvm::{Emit, V},
@@ -58,7 +59,7 @@ impl Pass for ExpandConversions {
         ],
         ..PassInfo::new(
             "tile-expand-conversions",
-            "Expands conversions between number formats, and arithmetic on 8-bit floats",
+            "Expands conversions between number formats, and arithmetic on floats of 8 bits and less",
         )
     };
 
@@ -113,15 +114,18 @@ fn expand<'c>(op: OperationRef<'c, 'c>) -> Option<Vec<V<'c>>> {
     match op.full_name() {
         "arith.truncf" => {
             let rounding = rounding_of(op);
-            if rounding == Rounding::NearestEven && !is_byte(to) && !is_byte(from) {
+            if rounding == Rounding::NearestEven && !is_small(to) && !is_small(from) {
                 // LLVM would take a mode that is named for one of the environment.
                 op.remove_attr("roundingmode");
                 return None;
             }
             one(convert(&e, &lanes(&e, source), to, how(rounding)))
         }
-        "arith.extf" if is_byte(from) => one(of_bytes(&e, &lanes(&e, source), to)),
-        "arith.sitofp" | "arith.uitofp" if is_byte(to) => {
+        "arith.extf" if is_small(from) && is_small(to) => {
+            one(convert(&e, &lanes(&e, source), to, how(Rounding::NearestEven)))
+        }
+        "arith.extf" if is_small(from) => one(of_small(&e, &lanes(&e, source), to, target_of(op))),
+        "arith.sitofp" | "arith.uitofp" if is_small(to) => {
             let f32_type = Type::float32(op.ctx());
             // f32 has every integer that is not past the largest number anyway.
             let singles: Vec<V> = lanes(&e, source)
@@ -134,15 +138,18 @@ fn expand<'c>(op: OperationRef<'c, 'c>) -> Option<Vec<V<'c>>> {
             let signed = op.full_name() == "arith.fptosi";
             let bits = to.bit_width().filter(|bits| *bits <= 64)?;
             let values = lanes(&e, source).into_iter();
-            one(values.map(|v| integers::of_float(&e, v, signed, bits)).collect())
+            one(values
+                .map(|v| integers::of_float(&e, v, signed, bits, target_of(op)))
+                .collect())
         }
         "arith.constant" | "arith.select" | "arith.bitcast" => None,
         // Exact, of NaN too.
-        "arith.negf" | "math.absf" if is_byte(from) && result.shape().is_none() => {
+        "arith.negf" | "math.absf" if is_small(from) && result.shape().is_none() => {
             let bits = e.to_storage(source);
+            let sign = 1 << (from.bit_width().unwrap_or(8) - 1);
             let changed = match op.full_name() {
-                "arith.negf" => e.xor(bits, e.constant(i64::from(i8::MIN), e.int(8))),
-                _ => e.mask(bits, i64::from(i8::MAX)),
+                "arith.negf" => e.xor(bits, e.constant(if sign == 128 { -sign } else { sign }, e.int(8))),
+                _ => e.mask(bits, sign - 1),
             };
             Some(vec![e.from_storage(changed, result)])
         }
@@ -150,18 +157,18 @@ fn expand<'c>(op: OperationRef<'c, 'c>) -> Option<Vec<V<'c>>> {
     }
 }
 
-/// An op on 8-bit floats in f32; `None` for others.
+/// An op on floats of 8 bits and less in f32; `None` for others.
 fn in_single<'c>(e: &Emit<'c, '_>, op: OperationRef<'c, 'c>) -> Option<Vec<V<'c>>> {
     let (operands, results) = (op.operand_values(), op.result_types());
-    let small = |t: &Type<'c>| is_byte(*t);
+    let small = |t: &Type<'c>| is_small(*t);
     if !operands.iter().any(|v| small(&v.r#type())) && !results.iter().any(small) {
         return None;
     }
     let f32_type = Type::float32(op.ctx());
     let wide: Vec<V> = operands
         .iter()
-        .map(|v| match is_byte(v.r#type()) {
-            true => of_bytes(e, &[*v], f32_type)[0],
+        .map(|v| match is_small(v.r#type()) {
+            true => of_small(e, &[*v], f32_type, target_of(op))[0],
             false => *v,
         })
         .collect();

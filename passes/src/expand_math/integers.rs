@@ -86,8 +86,8 @@ pub fn is_kind<'c>(op: OperationRef<'c, 'c>, normal: bool) -> Option<V<'c>> {
     let e = Emit::new(&place, op.location());
     let mut x = op.operand_values().first().copied()?;
     let given = x.r#type().element_type().unwrap_or(x.r#type());
-    // Not every 8-bit float has an infinity to compare with.
-    if given.bit_width() == Some(8) {
+    // Not every small float has an infinity to compare with.
+    if given.bit_width().is_some_and(|bits| bits <= 8) {
         let single = with_element(x.r#type(), Type::float32(op.ctx()));
         x = e.value("arith.extf", &[x], single, &[]);
     }
@@ -97,6 +97,8 @@ pub fn is_kind<'c>(op: OperationRef<'c, 'c>, normal: bool) -> Option<V<'c>> {
     let least = match (given.to_string().as_str(), element.bit_width()) {
         ("f16" | "f8E5M2", _) => 2f64.powi(-14),
         ("f8E4M3FN", _) => 2f64.powi(-6),
+        ("f6E3M2FN", _) => 2f64.powi(-2),
+        ("f6E2M3FN" | "f4E2M1FN", _) => 1.0,
         (_, Some(64)) => f64::MIN_POSITIVE,
         _ => f64::from(f32::MIN_POSITIVE),
     };

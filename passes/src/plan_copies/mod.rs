@@ -292,12 +292,8 @@ fn operands<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>) -> Result<Vec<Plan<'c>
     if is_laid_out(acc) {
         return Err(format!("the accumulator {acc} has a layout already").into());
     }
-    let element = mma
-        .a()
-        .r#type()
-        .element_type()
-        .map_or_else(String::new, |e| e.to_string());
-    let needed = wgmma_of(mma).ok_or_else(|| format!("tile.wgmma has no {element}"))?;
+    let lacking = || mma.without_wgmma().map_or_else(String::new, |e| e.to_string());
+    let needed = wgmma_of(mma).ok_or_else(|| format!("tile.wgmma has no {}", lacking()))?;
     if let Some(target) = target_of(mma.op()) {
         Feature::Op(needed).legal(target).map_err(|e| e.to_string())?;
     }

@@ -8,7 +8,9 @@ use super::modifiers::Modifiers;
 use super::types::Ty;
 use crate::isa::{LOCAL_WINDOW, Op, PARAM_BASE, SHARED_WINDOW, Value};
 use crate::number::soft::Soft;
-use crate::number::{BF16, E4M3, E5M2, F16, F32, F64, Format, NAN16, NAN32, Rounding, TF32, flush32, saturate32};
+use crate::number::{
+    BF16, E2M1, E2M3, E3M2, E4M3, E5M2, F16, F32, F64, Format, NAN16, NAN32, Rounding, TF32, flush32, saturate32,
+};
 use crate::ptx::Operand;
 
 /// One side of a conversion.
@@ -28,9 +30,12 @@ enum Kind {
     Tf32,
     E4m3,
     E5m2,
+    E3m2,
+    E2m3,
+    E2m1,
 }
 
-const KINDS: [Kind; 7] = [
+const KINDS: [Kind; 10] = [
     Kind::F16,
     Kind::Bf16,
     Kind::F32,
@@ -38,6 +43,9 @@ const KINDS: [Kind; 7] = [
     Kind::Tf32,
     Kind::E4m3,
     Kind::E5m2,
+    Kind::E3m2,
+    Kind::E2m3,
+    Kind::E2m1,
 ];
 
 impl Kind {
@@ -50,6 +58,9 @@ impl Kind {
             Kind::Tf32 => TF32,
             Kind::E4m3 => E4M3,
             Kind::E5m2 => E5M2,
+            Kind::E3m2 => E3M2,
+            Kind::E2m3 => E2M3,
+            Kind::E2m1 => E2M1,
         }
     }
 }
@@ -101,7 +112,7 @@ impl Plan {
                     signed: s >> 7 & 1 != 0,
                 }
             } else {
-                Side::Float(KINDS[(s & 7) as usize % KINDS.len()])
+                Side::Float(KINDS[(s & 15) as usize % KINDS.len()])
             }
         };
         Plan {
@@ -336,6 +347,9 @@ fn side(ty: Ty) -> Option<Side> {
         Ty::Tf32 => Side::Float(Kind::Tf32),
         Ty::E4m3x2 => Side::Float(Kind::E4m3),
         Ty::E5m2x2 => Side::Float(Kind::E5m2),
+        Ty::E3m2x2 => Side::Float(Kind::E3m2),
+        Ty::E2m3x2 => Side::Float(Kind::E2m3),
+        Ty::E2m1x2 => Side::Float(Kind::E2m1),
         _ if ty.integer() && ty.bits() <= 64 => Side::Integer {
             bits: ty.bits(),
             signed: ty.signed(),
@@ -372,9 +386,14 @@ impl<'m> FunctionDecoder<'_, 'm> {
             finite,
             relu,
         };
-        let eight = matches!(to, Ty::E4m3x2 | Ty::E5m2x2);
-        let from_eight = matches!(from, Ty::E4m3x2 | Ty::E5m2x2);
-        let paired = eight || from_eight || matches!(to, Ty::F16x2 | Ty::Bf16x2);
+        let is_byte = |ty: Ty| matches!(ty, Ty::E4m3x2 | Ty::E5m2x2 | Ty::E3m2x2 | Ty::E2m3x2);
+        let (eight, four) = (is_byte(to), to == Ty::E2m1x2);
+        let paired = eight || four || is_byte(from) || from == Ty::E2m1x2 || matches!(to, Ty::F16x2 | Ty::Bf16x2);
+        // What has no infinity and no NaN saturates, and PTX has it say so.
+        let saturates = matches!(to, Ty::E3m2x2 | Ty::E2m3x2 | Ty::E2m1x2);
+        if saturates && !(finite && plan.rounding == Rounding::Nearest) {
+            return Err(format!("conversion to .{} needs `.rn` and `.satfinite`", to.name()));
+        }
         let code = self.constant(plan.encode().into(), 64);
         if !paired {
             if matches!(from, Ty::F16x2 | Ty::Bf16x2) {
@@ -385,7 +404,12 @@ impl<'m> FunctionDecoder<'_, 'm> {
             let d = self.destination_of(operands.get(0)?, to, true)?;
             return self.convert(d, s, to, from, &plan, code);
         }
-        let d = self.destination(operands.get(0)?, if to.bits() == 16 { Ty::B16 } else { Ty::B32 })?;
+        let whole = match to.bits() {
+            8 => Ty::B8,
+            16 => Ty::B16,
+            _ => Ty::B32,
+        };
+        let d = self.destination(operands.get(0)?, whole)?;
         match (operands.len(), from) {
             (3, Ty::F32) => {
                 // The first source goes to the upper half.
@@ -394,14 +418,27 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 if eight {
                     let f = mixed!(|a, b, p| Plan::decode(p).convert(a) << 8 | Plan::decode(p).convert(b));
                     self.emit_mixed(f, d, &[high, low, code]);
+                } else if four {
+                    let f = mixed!(|a, b, p| Plan::decode(p).convert(a) << 4 | Plan::decode(p).convert(b));
+                    self.emit_mixed(f, d, &[high, low, code]);
                 } else {
                     let f = mixed!(|a, b, p| Plan::decode(p).convert(a) << 16 | Plan::decode(p).convert(b));
                     self.emit_mixed(f, d, &[high, low, code]);
                 }
             }
-            (2, Ty::F16x2 | Ty::Bf16x2) if eight => {
+            (2, Ty::F16x2 | Ty::Bf16x2) if eight && !saturates => {
                 let s = self.source(operands.get(1)?, Ty::B32)?;
                 let f = mixed!(|a, p| Plan::decode(p).convert(a >> 16) << 8 | Plan::decode(p).convert(a & 0xffff));
+                self.emit_mixed(f, d, &[s, code]);
+            }
+            (2, Ty::E2m1x2) if to == Ty::F16x2 => {
+                let s = self.source(operands.get(1)?, Ty::B8)?;
+                let f = mixed!(|a, p| Plan::decode(p).convert(a >> 4 & 0xf) << 16 | Plan::decode(p).convert(a & 0xf));
+                self.emit_mixed(f, d, &[s, code]);
+            }
+            (2, Ty::E3m2x2 | Ty::E2m3x2) if to == Ty::F16x2 => {
+                let s = self.source(operands.get(1)?, Ty::B16)?;
+                let f = mixed!(|a, p| Plan::decode(p).convert(a >> 8 & 0x3f) << 16 | Plan::decode(p).convert(a & 0x3f));
                 self.emit_mixed(f, d, &[s, code]);
             }
             (2, Ty::E4m3x2 | Ty::E5m2x2) if matches!(to, Ty::F16x2 | Ty::Bf16x2) => {

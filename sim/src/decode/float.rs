@@ -190,6 +190,35 @@ impl<'m> FunctionDecoder<'_, 'm> {
         Ok(true)
     }
 
+    /// The operands of an instruction of f32: `count` sources, of which all but the last are f16 or bf16 where a second type says
+    /// so (sm_100 and later).
+    fn perhaps_halves(
+        &mut self,
+        may: bool,
+        mods: &mut Modifiers<'m>,
+        operands: &Operands<'m>,
+        count: usize,
+    ) -> Result<(Value, Vec<Value>)> {
+        let Some(half) = mods.one_of(&["f16", "bf16"]).filter(|_| may) else {
+            return self.operands(operands, Ty::F32, count);
+        };
+        operands.count(count + 1, count + 1)?;
+        let d = self.destination(operands.get(0)?, Ty::F32)?;
+        let mut sources = vec![];
+        for i in 1..count {
+            let narrow = self.source(operands.get(i)?, if half == "f16" { Ty::F16 } else { Ty::Bf16 })?;
+            let wide = self.temporary(32);
+            let widen: F1 = match half {
+                "f16" => lanes32!(|a| bits32(::half::f16::from_bits(a as u16).to_f32())),
+                _ => lanes32!(|a| a << 16),
+            };
+            self.emit(Op::Unary32(widen, wide.slot, narrow.slot));
+            sources.push(wide);
+        }
+        sources.push(self.source(operands.get(count)?, Ty::F32)?);
+        Ok((d, sources))
+    }
+
     fn with_mode(&mut self, d: Value, mut sources: Vec<Value>, mode: u64, function: Mixed) {
         sources.push(self.constant(mode.into(), 32));
         self.emit_mixed(function, d, &sources);
@@ -209,7 +238,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
     ) -> Result<()> {
         match name {
             "add" | "sub" | "mul" => {
-                let (d, s) = self.operands(operands, Ty::F32, 2)?;
+                let (d, s) = self.perhaps_halves(name != "mul", mods, operands, 2)?;
                 let fast: F2 = match (name, flush) {
                     ("add", false) => lanes32!(|a, b| bits32(f(a) + f(b))),
                     ("sub", false) => lanes32!(|a, b| bits32(f(a) - f(b))),
@@ -240,7 +269,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
                 }
             }
             "fma" | "mad" => {
-                let (d, s) = self.operands(operands, Ty::F32, 3)?;
+                let (d, s) = self.perhaps_halves(name == "fma", mods, operands, 3)?;
                 let fast: F3 = if flush {
                     lanes32!(|a, b, c| rounded(add_to_odd(w(flush32(a)) * w(flush32(b)), w(flush32(c)))))
                 } else {

@@ -113,6 +113,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
         let a_column_major = mods.one_of(&["row", "col"]).ok_or("the layout of A is missing")? == "col";
         let b_row_major = mods.one_of(&["col", "row"]).ok_or("the layout of B is missing")? == "row";
         let saturate = mods.take("satfinite");
+        let f8f6f4 = mods.take("kind::f8f6f4");
         let d = mods.find(Sum::from_name).ok_or("the type of D is missing")?;
         let a = mods.find(Element::from_name).ok_or("the type of A is missing")?;
         let b = mods.find(Element::from_name).ok_or("the type of B is missing")?;
@@ -127,6 +128,7 @@ impl<'m> FunctionDecoder<'_, 'm> {
             sparse,
             saturate,
             bit_op,
+            f8f6f4,
             a_column_major,
             b_row_major,
         };

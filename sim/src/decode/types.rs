@@ -28,12 +28,15 @@ pub enum Ty {
     F64,
     E4m3x2,
     E5m2x2,
+    E3m2x2,
+    E2m3x2,
+    E2m1x2,
     Pred,
 }
 
 use Ty::*;
 
-const NAMES: [(&str, Ty); 25] = [
+const NAMES: [(&str, Ty); 28] = [
     ("b8", B8),
     ("b16", B16),
     ("b32", B32),
@@ -58,6 +61,9 @@ const NAMES: [(&str, Ty); 25] = [
     ("f64", F64),
     ("e4m3x2", E4m3x2),
     ("e5m2x2", E5m2x2),
+    ("e3m2x2", E3m2x2),
+    ("e2m3x2", E2m3x2),
+    ("e2m1x2", E2m1x2),
     ("pred", Pred),
 ];
 
@@ -107,8 +113,8 @@ impl Ty {
     pub fn bits(self) -> u8 {
         match self {
             Pred => 1,
-            B8 | U8 | S8 => 8,
-            B16 | U16 | S16 | F16 | Bf16 | E4m3x2 | E5m2x2 => 16,
+            B8 | U8 | S8 | E2m1x2 => 8,
+            B16 | U16 | S16 | F16 | Bf16 | E4m3x2 | E5m2x2 | E3m2x2 | E2m3x2 => 16,
             B64 | U64 | S64 | F64 => 64,
             B128 => 128,
             _ => 32,

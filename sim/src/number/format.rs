@@ -11,8 +11,10 @@ pub struct Format {
     pub fraction_bits: u32,
     /// Bits below the fraction that the container has and the format leaves zero (tf32 has 13).
     pub padding_bits: u32,
-    /// Whether the largest exponent holds numbers too and only all ones is NaN (e4m3).
+    /// Whether the largest exponent holds numbers too, so that there is no infinity.
     pub finite: bool,
+    /// Whether there is a NaN: all ones where the format is `finite` (e4m3), which else is a number too.
+    pub has_nan: bool,
 }
 
 /// IEEE binary64.
@@ -21,6 +23,7 @@ pub const F64: Format = Format {
     fraction_bits: 52,
     padding_bits: 0,
     finite: false,
+    has_nan: true,
 };
 /// IEEE binary32.
 pub const F32: Format = Format {
@@ -28,6 +31,7 @@ pub const F32: Format = Format {
     fraction_bits: 23,
     padding_bits: 0,
     finite: false,
+    has_nan: true,
 };
 /// tf32 in its 32-bit container.
 pub const TF32: Format = Format {
@@ -35,6 +39,7 @@ pub const TF32: Format = Format {
     fraction_bits: 10,
     padding_bits: 13,
     finite: false,
+    has_nan: true,
 };
 /// IEEE binary16.
 pub const F16: Format = Format {
@@ -42,6 +47,7 @@ pub const F16: Format = Format {
     fraction_bits: 10,
     padding_bits: 0,
     finite: false,
+    has_nan: true,
 };
 /// bfloat16.
 pub const BF16: Format = Format {
@@ -49,6 +55,7 @@ pub const BF16: Format = Format {
     fraction_bits: 7,
     padding_bits: 0,
     finite: false,
+    has_nan: true,
 };
 /// 8-bit `e4m3`: no infinity, NaN is all ones.
 pub const E4M3: Format = Format {
@@ -56,6 +63,7 @@ pub const E4M3: Format = Format {
     fraction_bits: 3,
     padding_bits: 0,
     finite: true,
+    has_nan: true,
 };
 /// 8-bit `e5m2`.
 pub const E5M2: Format = Format {
@@ -63,6 +71,28 @@ pub const E5M2: Format = Format {
     fraction_bits: 2,
     padding_bits: 0,
     finite: false,
+    has_nan: true,
+};
+
+/// 6-bit `e3m2`: every code is a number.
+pub const E3M2: Format = Format {
+    exponent_bits: 3,
+    fraction_bits: 2,
+    padding_bits: 0,
+    finite: true,
+    has_nan: false,
+};
+/// 6-bit `e2m3`.
+pub const E2M3: Format = Format {
+    exponent_bits: 2,
+    fraction_bits: 3,
+    ..E3M2
+};
+/// 4-bit `e2m1`.
+pub const E2M1: Format = Format {
+    exponent_bits: 2,
+    fraction_bits: 1,
+    ..E3M2
 };
 
 impl Format {
@@ -88,12 +118,13 @@ impl Format {
     /// Bits of the largest finite number.
     pub const fn largest(self) -> u64 {
         if self.finite {
-            ((self.exponent_mask() << self.fraction_bits | ((1 << self.fraction_bits) - 1)) - 1) << self.padding_bits
+            let all_ones = self.exponent_mask() << self.fraction_bits | ((1 << self.fraction_bits) - 1);
+            (all_ones - self.has_nan as u64) << self.padding_bits
         } else {
             (((self.exponent_mask() << self.fraction_bits) - 1) << self.padding_bits) & !((1 << self.padding_bits) - 1)
         }
     }
-    /// Bits of the NaN that conversions give: all ones but the sign.
+    /// Bits that conversions of NaN give: all ones but the sign, which is the largest number where there is no NaN.
     pub const fn nan(self) -> u64 {
         self.sign_bit() - 1
     }
@@ -101,7 +132,7 @@ impl Format {
     pub fn is_nan(self, bits: u64) -> bool {
         let magnitude = bits & (self.sign_bit() - 1);
         if self.finite {
-            magnitude == self.nan()
+            self.has_nan && magnitude == self.nan()
         } else {
             magnitude > self.infinity()
         }
@@ -267,6 +298,12 @@ mod tests {
 
     #[test]
     fn small_formats_end_where_they_should() {
+        assert_eq!(E3M2.to_f64(E3M2.largest()), 28.0);
+        assert_eq!(E2M3.to_f64(E2M3.largest()), 7.5);
+        assert_eq!(E2M1.to_f64(E2M1.largest()), 6.0);
+        assert_eq!(E2M1.from_f64(-0.26, Rounding::Nearest), 0x9);
+        assert_eq!(E3M2.from_f64(f64::NAN, Rounding::Nearest), 0x1f);
+        assert_eq!(E2M3.from_f64(-1e9, Rounding::Nearest), 0x3f);
         assert_eq!(E4M3.to_f64(E4M3.largest()), 448.0);
         assert_eq!(E5M2.to_f64(E5M2.largest()), 57344.0);
         assert_eq!(E4M3.from_f64(1e9, Rounding::Nearest), 0x7e);

@@ -9,7 +9,7 @@ pub mod half;
 pub mod soft;
 pub mod tanh;
 
-pub use format::{BF16, E4M3, E5M2, F16, F32, F64, Format, TF32};
+pub use format::{BF16, E2M1, E2M3, E3M2, E4M3, E5M2, F16, F32, F64, Format, TF32};
 
 /// Rounding modifiers of PTX ISA section 9.7.1 and following: `.rn`, `.rna`, `.rz`, `.rp`, `.rm`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

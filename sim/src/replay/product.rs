@@ -105,6 +105,7 @@ impl Case {
         };
         let sparse = take("sp");
         let saturate = take("satfinite");
+        let f8f6f4 = take("kind::f8f6f4");
         let bit_op = match (take("xor"), take("and")) {
             (true, _) => Some(BitOp::Xor),
             (_, true) => Some(BitOp::And),
@@ -117,6 +118,7 @@ impl Case {
             sparse,
             saturate,
             bit_op,
+            f8f6f4,
             a_column_major: a_layout == "col",
             b_row_major: b_layout == "row",
         };
@@ -337,6 +339,8 @@ impl Contents {
             Element::Tf32 => Contents::Float(FloatFormat::F32, 0),
             Element::E4m3 => Contents::Float(FloatFormat::E4M3, 0),
             Element::E5m2 => Contents::Float(FloatFormat::E5M2, 0),
+            // Any bits of the byte: the tensor core must drop those around the number.
+            Element::E3m2 | Element::E2m3 | Element::E2m1 => Contents::Raw(raw_bits),
             Element::F64 => Contents::F64(0),
             Element::S8 | Element::U8 | Element::S4 | Element::U4 | Element::B1 => Contents::Raw(raw_bits),
         }

@@ -19,6 +19,8 @@
 //! | `mma` | e4m3, e5m2 | half of K, detached | 25 | f32: towards zero; f16: nearest even |
 //! | `mma.m8n8k4` with f32 sums | f16 | a chain of f32 additions to nearest even, detached | | |
 //!
+//! `mma` of sm_120 with `.kind::f8f6f4` is taken to be one step of 32 with f = 25; no device has been asked.
+//!
 //! *Detached*: the sum starts at zero, and c is added last, rounding to nearest even. 8-bit factors of `mma` are converted
 //! to f16 by the compiler; the first step takes the columns 0, 1, 4, 5, 8, ... of A, the second the others. Of a sparse A
 //! the stored columns count. A NaN result is 0x7fffffff or 0x7fff. f64 is not here: it is a chain of fused multiply-adds.
@@ -36,6 +38,12 @@ pub enum Number {
     Tf32,
     E4m3,
     E5m2,
+    /// In the low bits of a byte.
+    E3m2,
+    /// In the low bits of a byte.
+    E2m3,
+    /// In a byte, from its third bit on.
+    E2m1,
 }
 
 impl Number {
@@ -48,6 +56,9 @@ impl Number {
             Number::Tf32 => f32::from_bits(bits as u32 & !0x1fff),
             Number::E4m3 => E4M3[usize::from(bits as u8)],
             Number::E5m2 => half::f16::from_bits((bits as u16) << 8).to_f32(),
+            Number::E3m2 => FloatFormat::E3M2.decode(bits & 0x3f) as f32,
+            Number::E2m3 => FloatFormat::E2M3.decode(bits & 0x3f) as f32,
+            Number::E2m1 => FloatFormat::E2M1.decode(bits >> 2 & 0xf) as f32,
         }
     }
 
@@ -57,6 +68,8 @@ impl Number {
             Number::F16 | Number::E5m2 => -14,
             Number::Bf16 | Number::Tf32 => -126,
             Number::E4m3 => -6,
+            Number::E3m2 => -2,
+            Number::E2m3 | Number::E2m1 => 0,
         }
     }
 }
@@ -103,6 +116,7 @@ impl Model {
             Number::F16 | Number::Bf16 => (16, false),
             Number::Tf32 => (8, false),
             Number::E4m3 | Number::E5m2 => (columns / 2, true),
+            Number::E3m2 | Number::E2m3 | Number::E2m1 => (32, false),
         };
         Model {
             block,
@@ -110,6 +124,11 @@ impl Model {
             round,
             detached,
         }
+    }
+
+    /// `mma.sync` with `.kind::f8f6f4`, as far as it is known.
+    pub const fn mma_f8f6f4(f16_sum: bool) -> Model {
+        Model::mma(Number::E2m1, f16_sum, 32)
     }
 
     /// `wmma.mma` on sm_90.

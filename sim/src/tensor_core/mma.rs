@@ -5,7 +5,7 @@ use super::product::{Arithmetic, Shape, Unit};
 use super::sparse::Sparsity;
 use super::{BitOp, Element, Sum, Undefined, WarpRegister};
 
-/// One `mma` instruction, checked against what PTX defines for sm_90.
+/// One `mma` instruction, checked against what PTX defines for sm_90, and with `.kind::f8f6f4` for sm_120.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mma {
     m: usize,
@@ -27,6 +27,8 @@ pub struct Options {
     pub saturate: bool,
     /// `.xor.popc` or `.and.popc`.
     pub bit_op: Option<BitOp>,
+    /// `.kind::f8f6f4`: floats of 8, 6 and 4 bits, also mixed.
+    pub f8f6f4: bool,
     /// `.col` for A; only `m8n8k4` of f16 has it.
     pub a_column_major: bool,
     /// `.row` for B; only `m8n8k4` of f16 has it.
@@ -66,24 +68,31 @@ impl Mma {
             (E::S8 | E::U8, false) => &[(8, 16), (16, 16), (16, 32)],
             (E::S4 | E::U4, false) => &[(8, 32), (16, 32), (16, 64)],
             (E::B1, false) => &[(8, 128), (16, 128), (16, 256)],
+            (E::E4m3 | E::E5m2 | E::E3m2 | E::E2m3 | E::E2m1, false) if options.f8f6f4 => &[(16, 32)],
             (E::E4m3 | E::E5m2, false) => &[(16, 16), (16, 32)],
             (E::F16 | E::Bf16, true) => &[(16, 8), (16, 16)],
             (E::Tf32, true) => &[(16, 4), (16, 8)],
             (E::S8 | E::U8, true) => &[(16, 16), (16, 32)],
             (E::S4 | E::U4, true) => &[(16, 32), (16, 64)],
             (E::E4m3 | E::E5m2, true) => &[(16, 32)],
-            (E::F64 | E::B1, true) => &[],
+            (E::F64 | E::B1, true) | (E::E3m2 | E::E2m3 | E::E2m1, _) => &[],
         };
-        let pair = a == b
-            || a.is_8_bit_float() && b.is_8_bit_float()
-            || a.is_integer() && b.is_integer() && a.bits() == b.bits();
+        let small = |e: Element| e.is_8_bit_float() || e.is_below_a_byte();
+        let pair = match options.f8f6f4 {
+            true => small(a) && small(b) && !options.sparse,
+            false => {
+                a == b
+                    || a.is_8_bit_float() && b.is_8_bit_float()
+                    || a.is_integer() && b.is_integer() && a.bits() == b.bits()
+            }
+        };
         let sums = match a {
             E::F16 => {
                 old && matches!((c, d), (Sum::F16 | Sum::F32, Sum::F16 | Sum::F32))
                     || c == d && c != Sum::S32 && c != Sum::F64
             }
             E::Bf16 | E::Tf32 => (c, d) == (Sum::F32, Sum::F32),
-            E::E4m3 | E::E5m2 => c == d && matches!(c, Sum::F16 | Sum::F32),
+            E::E4m3 | E::E5m2 | E::E3m2 | E::E2m3 | E::E2m1 => c == d && matches!(c, Sum::F16 | Sum::F32),
             E::F64 => (c, d) == (Sum::F64, Sum::F64),
             E::S8 | E::U8 | E::S4 | E::U4 | E::B1 => (c, d) == (Sum::S32, Sum::S32),
         };
@@ -98,7 +107,7 @@ impl Mma {
         if !fits {
             let sparse = if options.sparse { ".sp" } else { "" };
             return Err(Undefined(format!(
-                "mma{sparse}.m{m}n{n}k{k} of {a:?} and {b:?} with sums {c:?} and {d:?} and these qualifiers is not defined for sm_90"
+                "mma{sparse}.m{m}n{n}k{k} of {a:?} and {b:?} with sums {c:?} and {d:?} and these qualifiers is not one that the simulator has"
             )));
         }
         Ok(Mma {
@@ -138,7 +147,11 @@ impl Mma {
 
     fn arithmetic(&self) -> Arithmetic {
         Arithmetic {
-            unit: if self.is_old() { Unit::M8n8k4 } else { Unit::Mma },
+            unit: match self.is_old() {
+                true => Unit::M8n8k4,
+                false if self.options.f8f6f4 => Unit::MmaF8f6f4,
+                false => Unit::Mma,
+            },
             a: self.a,
             b: self.b,
             c: self.c,
@@ -227,5 +240,57 @@ impl Mma {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn f8f6f4(a: Element, b: Element) -> Result<Mma, Undefined> {
+        let options = Options {
+            f8f6f4: true,
+            ..Options::default()
+        };
+        Mma::new((16, 8, 32), a, b, Sum::F32, Sum::F32, options)
+    }
+
+    /// The sum of 32 equal products, by the bytes of the factors.
+    fn sum(a: (Element, u64), b: (Element, u64)) -> f32 {
+        let every = |byte: u64| [byte * 0x0101_0101; 32];
+        let mut d = vec![[0; 32]; 4];
+        let product = f8f6f4(a.0, b.0).expect("PTX has it");
+        product
+            .run(&[every(a.1); 4], &[every(b.1); 2], &[[0; 32]; 4], &[0; 32], 0, &mut d)
+            .expect("nothing is sparse");
+        assert!(d.iter().flatten().all(|sum| *sum == d[0][0]));
+        f32::from_bits(d[0][0] as u32)
+    }
+
+    #[test]
+    fn small_floats_lie_in_bytes_whose_other_bits_are_ignored() {
+        // 6, of 4 bits: between the second and the sixth bit.
+        assert_eq!(sum((Element::E2m1, 0x7 << 2), (Element::E4m3, 0x38)), 32.0 * 6.0);
+        assert_eq!(sum((Element::E2m1, 0x7 << 2 | 0xc3), (Element::E5m2, 0x3c)), 32.0 * 6.0);
+        // -28 and 7.5, of 6 bits: the low ones.
+        assert_eq!(sum((Element::E3m2, 0x3f), (Element::E2m3, 0x1f)), 32.0 * -28.0 * 7.5);
+        assert_eq!(sum((Element::E3m2, 0xff), (Element::E2m3, 0xdf)), 32.0 * -28.0 * 7.5);
+        // The smallest of each: subnormal.
+        assert_eq!(sum((Element::E3m2, 0x1), (Element::E2m3, 0x1)), 32.0 / 16.0 / 8.0);
+    }
+
+    #[test]
+    fn small_floats_need_their_kind() {
+        assert!(f8f6f4(Element::F16, Element::E2m1).is_err());
+        assert!(f8f6f4(Element::E2m1, Element::S8).is_err());
+        let plain = Mma::new(
+            (16, 8, 32),
+            Element::E2m1,
+            Element::E2m1,
+            Sum::F32,
+            Sum::F32,
+            Options::default(),
+        );
+        assert!(plain.is_err());
     }
 }

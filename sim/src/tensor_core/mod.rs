@@ -5,7 +5,7 @@
 //! | [`accumulate`] | how products are added: the one place that decides rounding |
 //! | [`integer`] | integer and one-bit products, exact |
 //! | [`fragment`] | which element of a matrix sits in which register of which lane |
-//! | [`mma`] | `mma.sync` and `mma.sp.sync`, every shape and type of sm_90 |
+//! | [`mma`] | `mma.sync` and `mma.sp.sync`, every shape and type of sm_90; `.kind::f8f6f4` of sm_120 |
 //! | [`sparse`] | which places the stored elements of a sparse A take |
 //! | [`wmma`] | `wmma.load`, `wmma.store`, `wmma.mma` |
 //! | [`wgmma`] | `wgmma.mma_async`, dense and sparse, operands from descriptors or registers |
@@ -38,6 +38,9 @@ pub enum Element {
     F64,
     E4m3,
     E5m2,
+    E3m2,
+    E2m3,
+    E2m1,
     S8,
     U8,
     S4,
@@ -78,6 +81,9 @@ impl Element {
             "f64" => Element::F64,
             "e4m3" => Element::E4m3,
             "e5m2" => Element::E5m2,
+            "e3m2" => Element::E3m2,
+            "e2m3" => Element::E2m3,
+            "e2m1" => Element::E2m1,
             "s8" => Element::S8,
             "u8" => Element::U8,
             "s4" => Element::S4,
@@ -87,13 +93,14 @@ impl Element {
         })
     }
 
-    /// Bits of one element in registers and memory.
+    /// Bits of one element in registers and memory. Floats of 6 and 4 bits are given a byte each.
     pub const fn bits(self) -> usize {
         match self {
             Element::F64 => 64,
             Element::Tf32 => 32,
             Element::F16 | Element::Bf16 => 16,
             Element::E4m3 | Element::E5m2 | Element::S8 | Element::U8 => 8,
+            Element::E3m2 | Element::E2m3 | Element::E2m1 => 8,
             Element::S4 | Element::U4 => 4,
             Element::B1 => 1,
         }
@@ -107,6 +114,9 @@ impl Element {
             Element::Tf32 => Some(Number::Tf32),
             Element::E4m3 => Some(Number::E4m3),
             Element::E5m2 => Some(Number::E5m2),
+            Element::E3m2 => Some(Number::E3m2),
+            Element::E2m3 => Some(Number::E2m3),
+            Element::E2m1 => Some(Number::E2m1),
             _ => None,
         }
     }
@@ -124,6 +134,11 @@ impl Element {
 
     const fn is_8_bit_float(self) -> bool {
         matches!(self, Element::E4m3 | Element::E5m2)
+    }
+
+    /// Whether it is one of the floats that `.kind::f8f6f4` alone multiplies.
+    const fn is_below_a_byte(self) -> bool {
+        matches!(self, Element::E3m2 | Element::E2m3 | Element::E2m1)
     }
 
     const fn is_integer(self) -> bool {

@@ -8,6 +8,8 @@ use super::{BitOp, Element, Sum};
 pub(super) enum Unit {
     /// `mma.sync`, all shapes but one.
     Mma,
+    /// `mma.sync` with `.kind::f8f6f4`.
+    MmaF8f6f4,
     /// `mma.sync.m8n8k4` of f16.
     M8n8k4,
     /// `wmma.mma`.
@@ -57,6 +59,9 @@ impl Arithmetic {
             Unit::M8n8k4 => accumulate::multiply_accumulate_m8n8k4(&a, &b, f16_sum, &mut sums),
             Unit::Wmma => {
                 accumulate::multiply_accumulate(Model::wmma(a_number, f16_sum, k), &a, select, &b, &mut sums);
+            }
+            Unit::MmaF8f6f4 => {
+                accumulate::multiply_accumulate(Model::mma_f8f6f4(f16_sum), &a, select, &b, &mut sums);
             }
             Unit::Mma => accumulate::multiply_accumulate(Model::mma(a_number, f16_sum, k), &a, select, &b, &mut sums),
         }

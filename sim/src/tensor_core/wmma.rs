@@ -62,7 +62,7 @@ impl Wmma {
             E::F64 => &[(8, 8, 4)],
             E::S4 | E::U4 => &[(8, 8, 32)],
             E::B1 => &[(8, 8, 128)],
-            E::E4m3 | E::E5m2 => &[],
+            E::E4m3 | E::E5m2 | E::E3m2 | E::E2m3 | E::E2m1 => &[],
         };
         let sums = match a {
             E::F16 => matches!((c, d), (Sum::F16 | Sum::F32, Sum::F16 | Sum::F32)),

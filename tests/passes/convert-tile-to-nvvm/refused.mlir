@@ -89,7 +89,7 @@ tile.kernel @byte_floats(%x: i8) threads(128) launch {
 } body {
   %f = arith.bitcast %x : i8 to f8E4M3FN
   %v = vector.from_elements %f, %f : vector<2xf8E4M3FN>
-  // expected-error @+1 {{'arith.addf' op computes with vector<2xf8E4M3FN>, but 8-bit floats are computed with as numbers and as tiles; take one of those}}
+  // expected-error @+1 {{'arith.addf' op computes with vector<2xf8E4M3FN>, but floats of 8 bits are computed with as numbers and as tiles; take one of those}}
   %y = arith.addf %v, %v : vector<2xf8E4M3FN>
 }
 
@@ -205,18 +205,23 @@ tile.kernel @memory(%A: !G, %C: !G) threads(32) attributes {shared_bytes = 4096 
 // -----
 
 // Formats of numbers that nothing in a kernel has, as numbers and as tiles; integers that no machine has.
-tile.kernel @formats(%x: f32, %a: i64) threads(32) launch {
+tile.kernel @formats(%x: f32, %a: i64) threads(32) attributes {shared_bytes = 16 : i64} launch {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 } body {
-  // expected-error @+1 {{'arith.truncf' op has f4E2M1FN, a format that numbers and tiles of kernels do not have: they are of f16, bf16, f32, f64, f8E4M3FN and f8E5M2; take integers of as many bits, which tensor copies move as well}}
   %f4 = arith.truncf %x : f32 to f4E2M1FN
+  // expected-error @+1 {{'vector.from_elements' op has vector<2xf4E2M1FN>, a format that numbers and tiles of kernels do not have: they are of f16, bf16, f32, f64, f8E4M3FN, f8E5M2, f6E2M3FN, f6E3M2FN and f4E2M1FN, and vectors of those of 8 bits or more; take integers of as many bits, which tensor copies move as well}}
+  %v4 = vector.from_elements %f4, %f4 : vector<2xf4E2M1FN>
   // expected-error @+1 {{'arith.truncf' op has f8E8M0FNU, a format that}}
   %e8 = arith.truncf %x : f32 to f8E8M0FNU
   // expected-error @+1 {{'arith.extf' op has f8E8M0FNU, a format that}}
   %wide = arith.extf %e8 : f8E8M0FNU to f32
-  // expected-error @+1 {{'arith.constant' op has tensor<32xf6E3M2FN, #tile.blocked<per_thread = [1], lanes = [32], warps = [1]>>, a format that}}
-  %f6 = arith.constant dense<1.0> : tensor<32xf6E3M2FN, #tile.blocked<per_thread = [1], lanes = [32], warps = [1]>>
+  // expected-error @+1 {{'arith.constant' op has tensor<32xf8E4M3, #tile.blocked<per_thread = [1], lanes = [32], warps = [1]>>, a format that}}
+  %f8 = arith.constant dense<1.0> : tensor<32xf8E4M3, #tile.blocked<per_thread = [1], lanes = [32], warps = [1]>>
+  %m = tile.alloc {offset = 0 : i64} : memref<16xf4E2M1FN, #tile.shared>
+  %i = tile.thread_id
+  // expected-error @+1 {{'memref.store' op has f4E2M1FN, but memory has no numbers below a byte; move bytes, and make floats of tiles of them with tile.bitcast}}
+  memref.store %f4, %m[%i] : memref<16xf4E2M1FN, #tile.shared>
   // expected-error @+1 {{'arith.extsi' op has i1025, but integers in kernels have at most 1024 bits; take several i64}}
   %large = arith.extsi %a : i64 to i1025
   %fits = arith.extsi %a : i64 to i1024

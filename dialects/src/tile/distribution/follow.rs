@@ -19,9 +19,11 @@ pub fn reshaped<'c>(layout: Attribute<'c>, from: &[i64], to: &[i64]) -> Option<A
 }
 
 /// The layout of a tile of shape `to` whose numbers are the parts of those of a tile of shape `from`, or made of them: one axis
-/// has another size. `None` where a number would be divided among threads.
+/// has another size, or none where each is the part of one. `None` where a number would be divided among threads.
 pub fn bitcast<'c>(layout: Attribute<'c>, from: &[i64], to: &[i64]) -> Option<Attribute<'c>> {
-    let axis = from.iter().zip(to).position(|(f, t)| f != t)?;
+    let Some(axis) = from.iter().zip(to).position(|(f, t)| f != t) else {
+        return Some(layout);
+    };
     let linear = linear_of(layout, from)?;
     let images = |dim| images_of(&linear, dim, from.len());
     let (mut register, mut lane, mut warp) = (images(Dim::Register), images(Dim::Lane), images(Dim::Warp));

@@ -33,12 +33,15 @@ impl CvtRounding {
 }
 
 /// The formats that `tile.cvt` converts between.
-const FORMATS: [&str; 7] = ["f64", "f32", "tf32", "f16", "bf16", "f8E4M3FN", "f8E5M2"];
+const FORMATS: [&str; 10] = [
+    "f64", "f32", "tf32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "f6E2M3FN", "f6E3M2FN", "f4E2M1FN",
+];
 
 op! {
     /// A float in another format, rounded once: `cvt`. With `satfinite`, infinity and what is too large become the format's
-    /// largest number; NaN stays NaN. Without it this is what `arith.truncf` and `arith.extf` do, from any format to any
-    /// other. A tile is converted element by element.
+    /// largest number; NaN stays NaN. Floats of 6 and 4 bits have neither, and saturate anyway: NaN becomes their largest
+    /// number. Without `satfinite` this is what `arith.truncf` and `arith.extf` do, from any format to any other. A tile is
+    /// converted element by element.
     ///
     /// ```mlir
     /// %c = arith.constant 1000.0 : f32

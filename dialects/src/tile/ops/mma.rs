@@ -149,12 +149,14 @@ op! {
     /// | f16 | f32, f16 | every target | sm_90a |
     /// | bf16, f32 | f32 | every target | sm_90a |
     /// | f8E4M3FN, f8E5M2, also mixed | f32, f16 | sm_89 and later | sm_90a |
+    /// | f6E2M3FN, f6E3M2FN, f4E2M1FN, also mixed, with f8 too | f32, f16 | sm_120a, sm_121a | |
     /// | i8, of either sign, also mixed | i32 | every target | sm_90a |
     /// | i4, of either sign, also mixed | i32 | every target | |
     /// | i1, with `popc xor` or `popc and` | i32 | every target | |
     /// | f64 | f64 | every target, from sm_90 on 16 rows at once | |
     ///
-    /// Memory has no numbers below a byte: i4 and i1 are loaded as bytes along K, and `tile.bitcast` makes tiles of them.
+    /// Memory has no numbers below a byte: i4, f4 and i1 are loaded as bytes along K, f6 as a byte each, and `tile.bitcast` makes
+    /// tiles of them. Products with a scale for each block of operands are not here: scale what is added, or operands beforehand.
     ///
     /// Two ways lead down. `tile-plan-copies` stages operands that are loaded just before the product in shared memory; there
     /// they are `blocks x panels x rows x span` ([`Staging`]), `a_major`, `b_major` say what a row is, and `tile-expand-mma`
@@ -217,6 +219,17 @@ impl<'c, 'a> Mma<'c, 'a> {
         [Side::A, Side::B]
             .iter()
             .any(|side| self.operand(*side).r#type().is_memref_type())
+    }
+    /// An element type of the operands that wgmma does not have.
+    pub fn without_wgmma(&self) -> Option<Type<'c>> {
+        let elements = [self.a(), self.b()].map(|v| v.r#type().element_type());
+        elements.into_iter().flatten().find(|e| {
+            let name = e.to_string();
+            matches!(
+                name.as_str(),
+                "f64" | "i4" | "i1" | "f6E2M3FN" | "f6E3M2FN" | "f4E2M1FN"
+            )
+        })
     }
     /// Whether an operand's numbers are unsigned.
     pub fn is_unsigned(&self, side: Side) -> bool {
@@ -286,7 +299,7 @@ fn verify_mma<'c>(m: Mma<'c, 'c>) -> Res {
     }
     let text = |t: Type<'c>| t.element_type().map(|e| e.to_string()).unwrap_or_default();
     let (a, b, d) = (text(ta), text(tb), text(acc));
-    let small = |e: &str| matches!(e, "f8E4M3FN" | "f8E5M2");
+    let small = |e: &str| matches!(e, "f8E4M3FN" | "f8E5M2" | "f6E2M3FN" | "f6E3M2FN" | "f4E2M1FN");
     let fits = match (a.as_str(), b.as_str()) {
         ("f16", "f16") => matches!(d.as_str(), "f32" | "f16"),
         ("bf16", "bf16") | ("f32", "f32") => d == "f32",
@@ -299,14 +312,14 @@ fn verify_mma<'c>(m: Mma<'c, 'c>) -> Res {
         errors.op(
             &op,
             format!(
-                "multiplies {a} by {b} into {d}; tensor cores multiply f16 into f32 or f16, bf16 and f32 into f32, 8-bit floats into \
-                 f32 or f16, i8, i4 and i1 into i32, f64 into f64"
+                "multiplies {a} by {b} into {d}; tensor cores multiply f16 into f32 or f16, bf16 and f32 into f32, floats of 8, 6 and 4 \
+                 bits into f32 or f16, i8, i4 and i1 into i32, f64 into f64"
             ),
         );
-    } else if matches!(a.as_str(), "f64" | "i4" | "i1") && m.is_staged() {
+    } else if let Some(lacking) = m.without_wgmma().filter(|_| m.is_staged()) {
         errors.op(
             &op,
-            format!("multiplies {a} from shared memory, where only wgmma reads, which has no {a}; multiply tiles"),
+            format!("multiplies {lacking} from shared memory, where only wgmma reads, which has no {lacking}; multiply tiles"),
         );
     }
     match m.popc() {

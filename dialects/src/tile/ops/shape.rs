@@ -2,7 +2,7 @@
 //! computed.
 use super::super::{
     layouts::ANY_TILE,
-    verify::{number_bits, on_device},
+    verify::{number_bits, on_device, packed_bits},
 };
 use girih_ir::{
     kind::{I64, I64s},
@@ -139,13 +139,16 @@ op! {
 op! {
     /// The same bits as a tile of narrower or wider numbers: along the one axis whose size differs, neighbours lie in one number
     /// together, the first in its lowest bits, as in memory. It moves nothing by itself: a thread that holds a number holds its
-    /// parts. Numbers below a byte, which memory does not have, come from bytes in this way. For numbers of one width there is
-    /// `arith.bitcast`.
+    /// parts. Numbers below a byte, which memory does not have, come from bytes in this way. Floats of 6 bits lie in the low bits
+    /// of a byte each: a tile of i8 becomes one of as many of them, whatever the upper two bits are, and back with zeros there.
+    /// For numbers of one width there is `arith.bitcast`.
     ///
     /// ```mlir
     /// %bytes = arith.constant dense<0x21> : tensor<16x32xi8>
     /// %small = tile.bitcast %bytes : tensor<16x32xi8> -> tensor<16x64xi4>
     /// %bits = tile.bitcast %bytes : tensor<16x32xi8> -> tensor<128x32xi1>
+    /// %floats = tile.bitcast %bytes : tensor<16x32xi8> -> tensor<32x32xf4E2M1FN>
+    /// %one_each = tile.bitcast %bytes : tensor<16x32xi8> -> tensor<16x32xf6E3M2FN>
     /// ```
     pub struct Bitcast = "tile.bitcast" {
         operands { source: one(ANY_TILE) }
@@ -157,18 +160,25 @@ op! {
                 let (op, mut errors) = (self.op(), Errors::default());
                 errors.merge(on_device(op));
                 let (from, to) = (self.source().r#type(), self.result().r#type());
-                let widths = [from, to].map(|t| number_bits(t).filter(|bits| bits.is_power_of_two()));
+                let widths = [from, to].map(|t| packed_bits(t).filter(|bits| bits.is_power_of_two()));
                 let [Some(a), Some(b)] = widths else {
-                    errors.op(&op, format!("makes {to} of {from}; both hold numbers of a power of two of bits"));
+                    let m = format!("makes {to} of {from}; both hold numbers of a power of two of bits, or floats of 6, a byte each");
+                    errors.op(&op, m);
                     return errors.result();
                 };
-                if a == b {
+                if number_bits(from) == number_bits(to) {
                     errors.op(&op, format!("makes {to} of {from}, whose numbers are of one width; write arith.bitcast"));
                     return errors.result();
                 }
                 let (s, r) = (from.shape().unwrap_or_default(), to.shape().unwrap_or_default());
                 let differ: Vec<usize> = (0..s.len().min(r.len())).filter(|axis| s[*axis] != r[*axis]).collect();
                 let bits = |sizes: &[i64], axis: usize, width: u64| u64::try_from(sizes[axis]).ok()?.checked_mul(width);
+                if a == b {
+                    if s != r {
+                        errors.op(&op, format!("makes {to} of {from}; a float of 6 bits has a byte, and the result as many numbers"));
+                    }
+                    return errors.result();
+                }
                 let fits = s.len() == r.len()
                     && matches!(differ[..], [axis] if bits(&s, axis, a).is_some() && bits(&s, axis, a) == bits(&r, axis, b));
                 if !fits {

@@ -546,6 +546,7 @@ fn instructions<'c>(mma: Mma<'c, 'c>, warpgroup: V<'c>) {
             mma.b_major(),
             mma.unsigned_a(),
             mma.unsigned_b(),
+            mma.popc(),
         ))
         .result0();
     e.insert(Commit::build(loc));

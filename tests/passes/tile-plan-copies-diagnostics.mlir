@@ -489,3 +489,93 @@ tile.kernel @three(%A: !rows, %B: !columns) threads(128) launch {
   // expected-remark @+1 {{M = 192 in a kernel with threads(128), but a warpgroup of 128 threads multiplies 64 rows; write threads(384), if only loads, stores and arithmetic in its size go with the product, or take rows that are a power of two}}
   %c = tile.mma %a, %b, %zero : tensor<192x16xbf16>, tensor<16x8xbf16>, tensor<192x8xf32>
 }
+
+// -----
+
+!rows = memref<?x?xi8, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xi8, strided<[1, ?]>, #tile.global>
+tile.kernel @bits_that_differ(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0> : tensor<64x8xi32>
+  %a_whole = tile.load %A[%c0, %c0] : !rows -> tensor<64x32xi8>
+  %b_whole = tile.load %B[%c0, %c0] : !columns -> tensor<32x8xi8>
+  %a = tile.bitcast %a_whole : tensor<64x32xi8> -> tensor<64x256xi1>
+  %b = tile.bitcast %b_whole : tensor<32x8xi8> -> tensor<256x8xi1>
+  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: tile.wgmma has no popc xor}}
+  %c = tile.mma %a, %b, %zero popc xor : tensor<64x256xi1>, tensor<256x8xi1>, tensor<64x8xi32>
+}
+
+// -----
+
+!rows = memref<?x?xi32, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xi8, strided<[1, ?]>, #tile.global>
+tile.kernel @bits_of_words(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0> : tensor<64x8xi32>
+  %a_whole = tile.load %A[%c0, %c0] : !rows -> tensor<64x8xi32>
+  %b_whole = tile.load %B[%c0, %c0] : !columns -> tensor<32x8xi8>
+  %a = tile.bitcast %a_whole : tensor<64x8xi32> -> tensor<64x256xi1>
+  %b = tile.bitcast %b_whole : tensor<32x8xi8> -> tensor<256x8xi1>
+  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: operand a is the bits of tensor<64x8xi32>, but wgmma takes bits that lie in i8 along K}}
+  %c = tile.mma %a, %b, %zero popc and : tensor<64x256xi1>, tensor<256x8xi1>, tensor<64x8xi32>
+}
+
+// -----
+
+!rows = memref<?x?xi8, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xi8, strided<[1, ?]>, #tile.global>
+tile.kernel @bits_of_columns(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0> : tensor<64x8xi32>
+  %a_whole = tile.load %A[%c0, %c0] : !rows -> tensor<8x256xi8>
+  %b_whole = tile.load %B[%c0, %c0] : !columns -> tensor<32x8xi8>
+  %a = tile.bitcast %a_whole : tensor<8x256xi8> -> tensor<64x256xi1>
+  %b = tile.bitcast %b_whole : tensor<32x8xi8> -> tensor<256x8xi1>
+  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: operand a is the bits of tensor<8x256xi8>, but wgmma takes bits that lie in i8 along K}}
+  %c = tile.mma %a, %b, %zero popc and : tensor<64x256xi1>, tensor<256x8xi1>, tensor<64x8xi32>
+}
+
+// -----
+
+!rows = memref<?x?xi8, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xi8, strided<[1, ?]>, #tile.global>
+tile.kernel @few_bits(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0> : tensor<64x8xi32>
+  %a_whole = tile.load %A[%c0, %c0] : !rows -> tensor<64x16xi8>
+  %b_whole = tile.load %B[%c0, %c0] : !columns -> tensor<16x8xi8>
+  %a = tile.bitcast %a_whole : tensor<64x16xi8> -> tensor<64x128xi1>
+  %b = tile.bitcast %b_whole : tensor<16x8xi8> -> tensor<128x8xi1>
+  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: K = 128, but an instruction multiplies 32 bytes of K: a multiple of 256}}
+  %c = tile.mma %a, %b, %zero popc and : tensor<64x128xi1>, tensor<128x8xi1>, tensor<64x8xi32>
+}
+
+// -----
+
+!rows = memref<?x?xi8, strided<[?, 1]>, #tile.global>
+!columns = memref<?x?xi8, strided<[1, ?]>, #tile.global>
+tile.kernel @columns_of_bits(%A: !rows, %B: !columns) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0> : tensor<64x40xi32>
+  %a_whole = tile.load %A[%c0, %c0] : !rows -> tensor<64x32xi8>
+  %b_whole = tile.load %B[%c0, %c0] : !columns -> tensor<32x40xi8>
+  %a = tile.bitcast %a_whole : tensor<64x32xi8> -> tensor<64x256xi1>
+  %b = tile.bitcast %b_whole : tensor<32x40xi8> -> tensor<256x40xi1>
+  // expected-remark @+1 {{is multiplied by mma.sync, not by wgmma: N = 40, but wgmma has 8, 24 and multiples of 16 from 16 to 256}}
+  %c = tile.mma %a, %b, %zero popc and : tensor<64x256xi1>, tensor<256x40xi1>, tensor<64x40xi32>
+}

@@ -343,3 +343,37 @@ tile.kernel @once(%A: !rows {tile.aligned = 16 : i64}, %B: memref<8x16xbf16, #ti
   tile.store %a, %D[%c0, %c0] : tensor<64x16xbf16>, !rows
 }
 }
+
+// -----
+
+// Single bits are bytes in shared memory, whichever of the two comes first on the way, a change of axes or of numbers.
+// CHECK-LABEL: tile.kernel @bits
+// CHECK-NOT: tile.load
+// CHECK: tile.stage %A[%{{.*}}, %{{.*}}] side a major k by tma : {{.*}} -> memref<1x1x64x64xi8, #tile.shared<swizzle = 64>>
+// CHECK: tile.stage %B[%{{.*}}, %{{.*}}] transposed side b major k by tma : {{.*}} -> memref<1x1x16x64xi8, #tile.shared<swizzle = 64>>
+// CHECK-NOT: tile.bitcast
+// CHECK: tile.mma %{{.*}}, %{{.*}}, %{{.*}} popc and : memref<1x1x64x64xi8, #tile.shared<swizzle = 64>>, memref<1x1x16x64xi8, #tile.shared<swizzle = 64>>, tensor<64x16xi32>
+!rows = memref<?x?xi8, strided<[?, 1]>, #tile.global>
+!sums = memref<?x?xi32, strided<[?, 1]>, #tile.global>
+module attributes {tile.target = "sm_90a"} {
+tile.kernel @bits(%A: !rows, %B: !rows, %C: !sums) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %K = memref.dim %A, %c1 : !rows
+  %zero = arith.constant dense<0> : tensor<64x16xi32>
+  %sum = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<64x16xi32>) {
+    %a_bytes = tile.load %A[%c0, %k] : !rows -> tensor<64x64xi8>
+    %b_bytes = tile.load %B[%c0, %k] : !rows -> tensor<16x64xi8>
+    %a = tile.bitcast %a_bytes : tensor<64x64xi8> -> tensor<64x512xi1>
+    %b_bits = tile.bitcast %b_bytes : tensor<16x64xi8> -> tensor<16x512xi1>
+    %b = tile.transpose %b_bits order [1, 0] : tensor<16x512xi1> -> tensor<512x16xi1>
+    %next = tile.mma %a, %b, %acc popc and : tensor<64x512xi1>, tensor<512x16xi1>, tensor<64x16xi32>
+    scf.yield %next : tensor<64x16xi32>
+  }
+  tile.store %sum, %C[%c0, %c0] : tensor<64x16xi32>, !sums
+}
+}

@@ -212,3 +212,41 @@ func.func private @other_sizes(%a: memref<1x2x64x64xbf16, #tile.shared<swizzle =
   %t = tile.load_staged %a side b major k : memref<1x2x64x64xbf16, #tile.shared<swizzle = 128>> -> tensor<64x128xbf16>
   return
 }
+
+// -----
+
+func.func private @bits_xor(%c: tensor<64x8xi32>) {
+  %a = tile.alloc : memref<1x1x64x32xi8, #tile.shared<swizzle = 32>>
+  %b = tile.alloc : memref<1x1x8x32xi8, #tile.shared<swizzle = 32>>
+  // expected-error @+1 {{counts popc xor in shared memory, where only wgmma reads, which has popc and alone; multiply tiles}}
+  %d = tile.mma %a, %b, %c popc xor : memref<1x1x64x32xi8, #tile.shared<swizzle = 32>>, memref<1x1x8x32xi8, #tile.shared<swizzle = 32>>, tensor<64x8xi32>
+  return
+}
+
+// -----
+
+func.func private @bits_in_memory(%c: tensor<64x8xi32>) {
+  %a = tile.alloc : memref<1x1x64x256xi1, #tile.shared>
+  %b = tile.alloc : memref<1x1x8x256xi1, #tile.shared>
+  // expected-error @+1 {{multiplies i1 from shared memory, which has no single bits; take memrefs of i8, of eight bits each}}
+  %d = tile.mma %a, %b, %c popc and : memref<1x1x64x256xi1, #tile.shared>, memref<1x1x8x256xi1, #tile.shared>, tensor<64x8xi32>
+  return
+}
+
+// -----
+
+func.func private @bits_of_a_sign(%c: tensor<64x8xi32>) {
+  %a = tile.alloc : memref<1x1x64x32xi8, #tile.shared<swizzle = 32>>
+  %b = tile.alloc : memref<1x1x8x32xi8, #tile.shared<swizzle = 32>>
+  // expected-error @+1 {{says unsigned_a, but counts single bits, which have no sign}}
+  %d = tile.mma %a, %b, %c popc and {unsigned_a} : memref<1x1x64x32xi8, #tile.shared<swizzle = 32>>, memref<1x1x8x32xi8, #tile.shared<swizzle = 32>>, tensor<64x8xi32>
+  return
+}
+
+// -----
+
+func.func private @bytes_are_no_bits(%a: tensor<16x32xi8>, %b: tensor<32x8xi8>, %c: tensor<16x8xi32>) {
+  // expected-error @+1 {{says popc, but multiplies i8 by i8; only i1 has a choice}}
+  %d = tile.mma %a, %b, %c popc and : tensor<16x32xi8>, tensor<32x8xi8>, tensor<16x8xi32>
+  return
+}

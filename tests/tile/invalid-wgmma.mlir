@@ -272,3 +272,26 @@ func.func private @f(%a: !a, %b: !b, %d: !d) {
   %0:2 = tile.wgmma.wait 0 %f, %g : !tile.in_flight<!d>, !tile.in_flight<!d> -> !d, !d
   return
 }
+
+// -----
+
+!a = memref<64x32xi8, #tile.shared<swizzle = 32>>
+!b = memref<8x32xi8, #tile.shared<swizzle = 32>>
+!d = tensor<64x8xi32, #tile.layout<wgmma_d>>
+func.func private @bits(%a: !a, %b: !b, %d: !d) {
+  // expected-error @+1 {{says popc xor, but wgmma has popc and alone; multiply tiles, by mma.sync}}
+  %0 = tile.wgmma %a, %b, %d popc xor : !a, !b, !d
+  return
+}
+
+// -----
+
+!a = memref<64x32xi8, #tile.shared<swizzle = 32>>
+!b = memref<8x32xf8E5M2, #tile.shared<swizzle = 32>>
+!d = tensor<64x8xi32, #tile.layout<wgmma_d>>
+func.func private @bits_of_floats(%a: !a, %b: !b, %d: !d) {
+  // expected-error @+2 {{operand 'a' holds i8, but popc counts the bits of i8 without unsigned, eight in each}}
+  // expected-error @+1 {{operand 'b' holds f8E5M2, but popc counts the bits of i8 without unsigned, eight in each}}
+  %0 = tile.wgmma %a, %b, %d popc and {unsigned_a} : !a, !b, !d
+  return
+}

@@ -1,5 +1,5 @@
 //! Pipelines from upstream's dialects down to the llvm dialect.
-use super::{formats, loops};
+use super::{formats, integers, loops};
 use crate::error::{Error, Result};
 use girih_dialects::nvvm::switches;
 use girih_ir::ext::OpExt;
@@ -53,6 +53,7 @@ pub(super) fn to_llvm_dialect(module: &mut Module<'_>, name: &str) -> Result<boo
     rounds_each(module);
     run(module, name, CLEAN)?;
     formats::expand(module)?;
+    integers::expand(module)?;
     switches::narrow(module.as_operation());
     run(module, name, LLVM)?;
     Ok(!manual)

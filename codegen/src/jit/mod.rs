@@ -29,6 +29,7 @@
 //! | `value` | arrays and numbers that go in and come out |
 mod build;
 mod formats;
+mod integers;
 mod loops;
 mod lower;
 mod signature;

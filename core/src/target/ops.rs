@@ -203,6 +203,8 @@ ops! {
         "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r0,%r1,%r2,%r3}, %d0, %d1, 1;";
     WgmmaMixedSign "wgmma.mma_async of s8 with u8" [Only90a: 8 . 4] else "use one signedness, or mma.sync":
         "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.u8 {%r0,%r1,%r2,%r3}, %d0, %d1, 1;";
+    WgmmaB1 "wgmma.mma_async of single bits" [Only90a: 8 . 0] else "use mma.sync":
+        "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc {%r0,%r1,%r2,%r3}, %d0, %d1, 1;";
     WgmmaSparse "wgmma.mma_async.sp" [Only90a: 8 . 2] else "multiply densely":
         "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.bf16.bf16 {%f0,%f1,%f2,%f3}, %d0, %d1, %r0, 0, 1, 1, 1, 0, 0;";
     Tcgen05 "tcgen05" [Blackwell: 8 . 6] else "use wgmma on sm_90a, mma.sync elsewhere":

@@ -231,7 +231,7 @@ mod tests {
                 .filter(|row| row.matches("mma"))
                 .all(|row| row.section.name == "mma")
         );
-        assert!(count("GATHER4") > 2 && count("wgmma") == 5);
+        assert!(count("GATHER4") > 2 && count("wgmma") == 6);
         assert_eq!(count("teleport"), 0);
     }
 

@@ -465,6 +465,7 @@ fn product(op: OperationRef<'_, '_>) -> Vec<Feature> {
         (Operand::S8, Operand::U8) | (Operand::U8, Operand::S8) => Op::WgmmaMixedSign,
         (Operand::S8 | Operand::U8, _) => Op::WgmmaInteger,
         (Operand::E4m3 | Operand::E5m2, _) => Op::WgmmaF8,
+        (Operand::B1, _) => Op::WgmmaB1,
         _ => Op::Wgmma,
     })]
 }
@@ -491,6 +492,7 @@ pub fn wgmma_of(mma: Mma<'_, '_>) -> Option<Op> {
     }
     let [a, ..] = numbers(mma);
     Some(match a.as_str() {
+        _ if mma.popc().is_some() => Op::WgmmaB1,
         "f8E4M3FN" | "f8E5M2" => Op::WgmmaF8,
         "i8" if mma.unsigned_a() != mma.unsigned_b() => Op::WgmmaMixedSign,
         "i8" => Op::WgmmaInteger,

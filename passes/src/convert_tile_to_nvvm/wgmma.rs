@@ -130,8 +130,9 @@ fn text(p: &Product, d: usize, a_registers: usize) -> String {
         Operand::Tf32 | Operand::E4m3 | Operand::E5m2 => ", 1, 1".into(),
         Operand::S8 | Operand::U8 | Operand::B1 => String::new(),
     };
+    let counted = if i.a == Operand::B1 { ".and.popc" } else { "" };
     format!(
-        "{{\n\t.reg .pred accumulate;\n\tsetp.eq.b32 accumulate, 0, 0;\n\twgmma.mma_async.sync.aligned.{}.{}.{}.{} {}, {a}, ${b_at}, accumulate{tail};\n\t}}",
+        "{{\n\t.reg .pred accumulate;\n\tsetp.eq.b32 accumulate, 0, 0;\n\twgmma.mma_async.sync.aligned.{}.{}.{}.{}{counted} {}, {a}, ${b_at}, accumulate{tail};\n\t}}",
         i.shape(),
         i.d.name(),
         i.a.name(),

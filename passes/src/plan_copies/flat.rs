@@ -36,7 +36,7 @@ use girih_ir::{
 pub(super) fn into_loops<'c>(kernel: Kernel<'c, 'c>, plans: &[Plan<'c>]) {
     let is_flat = |mma: Mma<'c, 'c>| mma.op().parent().is_none_or(|op| op.full_name() != "scf.for");
     let bytes = |plan: &&Plan<'c>| {
-        let t = plan.mma.operand(plan.side).r#type();
+        let t = plan.load.result().r#type();
         let elements: i64 = t.shape().unwrap_or_default().iter().product();
         elements.unsigned_abs() * element_bits(t).unwrap_or(0) / 8
     };

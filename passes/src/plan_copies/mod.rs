@@ -23,7 +23,7 @@
 //! ```
 //!
 //! A `tile.transpose` between the load and the product is looked through: `tile.stage %B[%col, %k] transposed` is what `B` of
-//! N x K in memory becomes.
+//! N x K in memory becomes. So is the `tile.bitcast` that makes single bits of bytes: the product goes on with memrefs of i8.
 //!
 //! The dimension that has stride 1 in global memory is contiguous in shared memory too where wgmma takes it so (always for
 //! 16-bit numbers, for others along K only); else threads transpose on the way, which a remark says. The swizzle is the widest
@@ -59,7 +59,7 @@ mod tensor;
 mod warp_products;
 
 use crate::nest::count_by_index;
-use girih_core::target::Feature;
+use girih_core::{target::Feature, wgmma::Operand};
 use girih_dialects::{
     nvvm::Emit,
     tile::{
@@ -69,7 +69,7 @@ use girih_dialects::{
             kernel::Kernel,
             memory::Load,
             mma::{Mma, Mover, Side, Stage, Staging},
-            shape::Transpose,
+            shape::{Bitcast, Transpose},
             wgmma::{Major, operand_type},
         },
         spaces::is_global,
@@ -232,7 +232,7 @@ fn plan<'c>(kernel: Kernel<'c, 'c>, cx: &PassContext<'c>) -> Res {
         }
         for plan in &own {
             let made_of = std::iter::successors(plan.mma.operand(plan.side).defining_op(), |op| {
-                op.cast::<Transpose>().and_then(|t| t.source().defining_op())
+                seen_through(mma, *op).and_then(|(source, _)| source.defining_op())
             });
             unused.extend(made_of);
         }
@@ -292,7 +292,7 @@ fn operands<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>) -> Result<Vec<Plan<'c>
     if is_laid_out(acc) {
         return Err(format!("the accumulator {acc} has a layout already").into());
     }
-    let lacking = || mma.without_wgmma().map_or_else(String::new, |e| e.to_string());
+    let lacking = || mma.without_wgmma().unwrap_or_default();
     let needed = wgmma_of(mma).ok_or_else(|| format!("tile.wgmma has no {}", lacking()))?;
     if let Some(target) = target_of(mma.op()) {
         Feature::Op(needed).legal(target).map_err(|e| e.to_string())?;
@@ -308,9 +308,9 @@ fn operands<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>) -> Result<Vec<Plan<'c>
 fn operand<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>, side: Side) -> Result<Plan<'c>, Refusal<'c>> {
     let (op, value) = (mma.op(), mma.operand(side));
     let (mut source, mut transposed) = (value, false);
-    while let Some(t) = source.defining_op().and_then(|by| by.cast::<Transpose>()) {
-        transposed ^= t.order() == [1, 0];
-        source = t.source();
+    while let Some((before, t)) = source.defining_op().and_then(|by| seen_through(mma, by)) {
+        transposed ^= t;
+        source = before;
     }
     let Some(load) = source.defining_op().and_then(|by| by.cast::<Load>()) else {
         return Err(Refusal {
@@ -350,8 +350,22 @@ fn operand<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>, side: Side) -> Result<P
     if is_laid_out(value.r#type()) {
         return Err(format!("operand {side} has a layout already").into());
     }
-    let bits = value.r#type().element_type().and_then(|e| e.bit_width()).unwrap_or(0);
+    let loaded = load.result().r#type();
+    let bits = loaded.element_type().and_then(|e| e.bit_width()).unwrap_or(0);
     let bytes = i64::from(bits) / 8;
+    let mut shape = loaded.shape().unwrap_or_default();
+    if transposed {
+        shape.reverse();
+    }
+    let mn = value
+        .r#type()
+        .shape()
+        .and_then(|whole| whole.get(side.mn_axis()).copied());
+    if mma.popc().is_some() && (bytes != 1 || shape.get(side.mn_axis()).copied() != mn) {
+        return Err(
+            format!("operand {side} is the bits of {loaded}, but wgmma takes bits that lie in i8 along K").into(),
+        );
+    }
     let (strides, _) = load.source().r#type().strides_and_offset().unwrap_or_default();
     let mn_stride = strides[side.mn_axis() ^ usize::from(transposed)];
     let mut plan = Plan {
@@ -359,7 +373,7 @@ fn operand<'c>(kernel: Kernel<'c, 'c>, mma: Mma<'c, 'c>, side: Side) -> Result<P
         side,
         load,
         transposed,
-        staging: staging(kernel, mma, side, bytes, mn_stride)?,
+        staging: staging(kernel, mma, side, &shape, bytes, mn_stride)?,
         copy: Err(String::new()),
     };
     plan.copy = tensor_copy(kernel, &plan, bytes, &strides)
@@ -381,15 +395,24 @@ pub(crate) fn written_between<'c>(
     })
 }
 
-/// The place of an operand in shared memory, or what wgmma has not.
+/// What an op that gives an operand takes it from, and whether it exchanges the axes; `None` where it computes it. Single bits
+/// are those of bytes.
+fn seen_through<'c>(mma: Mma<'c, 'c>, by: OperationRef<'c, 'c>) -> Option<(V<'c>, bool)> {
+    if let Some(cast) = by.cast::<Bitcast>().filter(|_| mma.popc().is_some()) {
+        return Some((cast.source(), false));
+    }
+    by.cast::<Transpose>().map(|t| (t.source(), t.order() == [1, 0]))
+}
+
+/// The place of an operand in shared memory, as bytes if it is single bits, or what wgmma has not.
 fn staging<'c>(
     kernel: Kernel<'c, 'c>,
     mma: Mma<'c, 'c>,
     side: Side,
+    shape: &[i64],
     bytes: i64,
     mn_stride: i64,
 ) -> Result<Staging, String> {
-    let shape = mma.operand(side).r#type().shape().unwrap_or_default();
     let (mn, k) = (shape[side.mn_axis()], shape[side.k_axis()]);
     let warpgroups = kernel.threads() / WARPGROUP_THREADS;
     if side == Side::A && (kernel.threads() % WARPGROUP_THREADS != 0 || mn != warpgroups * WARPGROUP_ROWS) {
@@ -411,16 +434,21 @@ fn staging<'c>(
         ));
     }
     let element = mma.operand(side).r#type().element_type();
-    let operand = element.and_then(|t| operand_type(t, mma.is_unsigned(side)));
+    let operand = match mma.popc() {
+        Some(_) => Some(Operand::B1),
+        None => element.and_then(|t| operand_type(t, mma.is_unsigned(side))),
+    };
     if let (Side::B, Some(operand)) = (side, operand)
         && !operand.legal_n().any(|n| i64::from(n) == mn)
     {
         return Err(format!("N = {mn}, but wgmma has {}", operand.legal_n_in_words()));
     }
     if k * bytes % 32 != 0 || k == 0 {
+        let in_a_byte = if mma.popc().is_some() { 8 } else { 1 };
         return Err(format!(
-            "K = {k}, but an instruction multiplies 32 bytes of K: a multiple of {}",
-            32 / bytes
+            "K = {}, but an instruction multiplies 32 bytes of K: a multiple of {}",
+            k * in_a_byte,
+            32 / bytes * in_a_byte
         ));
     }
     let blocks = match side {

@@ -103,3 +103,27 @@ tile.kernel @registers(%A: memref<?x?xi8, strided<[?, 1]>, #tile.global>, %C: me
   %s = tile.wgmma.wait 0 %f : !tile.in_flight<tensor<64x8xi32, #tile.layout<wgmma_d>>> -> tensor<64x8xi32, #tile.layout<wgmma_d>>
   tile.store %s, %C[%c0, %c0] : tensor<64x8xi32, #tile.layout<wgmma_d>>, memref<?x?xi32, strided<[?, 1]>, #tile.global>
 }
+
+// -----
+
+// Single bits, eight in each byte: 256 of K are one instruction.
+// CHECK-LABEL: llvm.func @bits
+// CHECK-COUNT-2: wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc {$0, $1, $2, $3}, $8, $9, accumulate;
+// CHECK-NOT: wgmma.mma_async
+!a = memref<64x64xi8, #tile.shared<swizzle = 64>>
+!b = memref<8x64xi8, #tile.shared<swizzle = 64>>
+!d = tensor<64x8xi32, #tile.layout<wgmma_d>>
+tile.kernel @bits(%C: memref<?x?xi32, strided<[?, 1]>, #tile.global>) threads(128) launch {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+} body {
+  %c0 = arith.constant 0 : index
+  %a = tile.alloc : !a
+  %b = tile.alloc : !b
+  %zero = arith.constant dense<0> : !d
+  tile.wgmma.fence
+  %f = tile.wgmma %a, %b, %zero popc and : !a, !b, !d
+  tile.wgmma.commit
+  %s = tile.wgmma.wait 0 %f : !tile.in_flight<!d> -> !d
+  tile.store %s, %C[%c0, %c0] : !d, memref<?x?xi32, strided<[?, 1]>, #tile.global>
+}

@@ -146,6 +146,78 @@ fn numbers_of_every_type_go_in_and_come_out() {
 }
 
 #[test]
+fn functions_of_integers_are_of_any_width() {
+    let source = "
+      func.func @all(%x: i8, %y: i32) -> (i8, i8, i8, i8, i32, i64) {
+        %size = math.absi %x : i8
+        %ones = math.ctpop %x : i8
+        %above = math.ctlz %x : i8
+        %below = math.cttz %x : i8
+        %none = math.ctlz %y : i32
+        %at = arith.index_cast %y : i32 to index
+        %free = math.ctlz %at : index
+        %wide = arith.index_cast %free : index to i64
+        return %size, %ones, %above, %below, %none, %wide : i8, i8, i8, i8, i32, i64
+      }";
+    let results = compile(source, "all")
+        .unwrap()
+        .call(&mut [Arg::Scalar(DType::I8, 0xf4), Arg::Scalar(DType::I32, 0)])
+        .unwrap();
+    let byte = |v| Returned::Scalar(DType::I8, v);
+    assert_eq!(
+        results,
+        [
+            byte(12),
+            byte(5),
+            byte(0),
+            byte(2),
+            Returned::Scalar(DType::I32, 32),
+            Returned::Scalar(DType::I64, 64)
+        ]
+    );
+}
+
+#[test]
+fn floats_of_6_and_4_bits_are_those_of_the_codec() {
+    for (mlir, bits, format) in [
+        ("f6E3M2FN", 6, FloatFormat::E3M2),
+        ("f6E2M3FN", 6, FloatFormat::E2M3),
+        ("f4E2M1FN", 4, FloatFormat::E2M1),
+    ] {
+        let source = format!(
+            "func.func @both(%code: i8, %x: f32) -> (f32, i8) {{
+               %own = arith.trunci %code : i8 to i{bits}
+               %small = arith.bitcast %own : i{bits} to {mlir}
+               %value = arith.extf %small : {mlir} to f32
+               %rounded = arith.truncf %x : f32 to {mlir}
+               %back = arith.bitcast %rounded : {mlir} to i{bits}
+               %byte = arith.extui %back : i{bits} to i8
+               return %value, %byte : f32, i8
+             }}"
+        );
+        let both = compile(&source, "both").unwrap();
+        for code in 0..1u64 << bits {
+            // Between numbers, and past the largest.
+            let x = format.decode(code) * 1.125;
+            let rounded = format.encode(x, Rounding::NearestEven, Overflow::Saturate);
+            let arguments = &mut [
+                Arg::Scalar(DType::I8, code | 0xff << bits & 0xff),
+                Arg::Scalar(DType::F32, number::to_bits(DType::F32, x)),
+            ];
+            let value = number::to_bits(DType::F32, format.decode(code));
+            assert_eq!(
+                both.call(arguments).unwrap(),
+                [
+                    Returned::Scalar(DType::F32, value),
+                    Returned::Scalar(DType::I8, rounded)
+                ],
+                "{mlir} {code:#x}"
+            );
+        }
+    }
+}
+
+#[test]
 fn integers_convert_to_and_from_8_bit_floats() {
     let source = "
       func.func @round_trip(%a: i32) -> (f8E4M3FN, i32) {

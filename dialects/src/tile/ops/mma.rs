@@ -152,11 +152,12 @@ op! {
     /// | f6E2M3FN, f6E3M2FN, f4E2M1FN, also mixed, with f8 too | f32, f16 | sm_120a, sm_121a | |
     /// | i8, of either sign, also mixed | i32 | every target | sm_90a |
     /// | i4, of either sign, also mixed | i32 | every target | |
-    /// | i1, with `popc xor` or `popc and` | i32 | every target | |
+    /// | i1, with `popc xor` or `popc and` | i32 | every target | sm_90a, `and` alone |
     /// | f64 | f64 | every target, from sm_90 on 16 rows at once | |
     ///
     /// Memory has no numbers below a byte: i4, f4 and i1 are loaded as bytes along K, f6 as a byte each, and `tile.bitcast` makes
-    /// tiles of them. Products with a scale for each block of operands are not here: scale what is added, or operands beforehand.
+    /// tiles of them; in shared memory operands of single bits are memrefs of i8. Products with a scale for each block of
+    /// operands are not here: scale what is added, or operands beforehand.
     ///
     /// Two ways lead down. `tile-plan-copies` stages operands that are loaded just before the product in shared memory; there
     /// they are `blocks x panels x rows x span` ([`Staging`]), `a_major`, `b_major` say what a row is, and `tile-expand-mma`
@@ -220,16 +221,22 @@ impl<'c, 'a> Mma<'c, 'a> {
             .iter()
             .any(|side| self.operand(*side).r#type().is_memref_type())
     }
-    /// An element type of the operands that wgmma does not have.
-    pub fn without_wgmma(&self) -> Option<Type<'c>> {
+    /// What wgmma has not: an element type of the operands, or the way in which bits are counted.
+    pub fn without_wgmma(&self) -> Option<String> {
+        if self.popc() == Some(BitOp::Xor) {
+            return Some("popc xor".to_owned());
+        }
         let elements = [self.a(), self.b()].map(|v| v.r#type().element_type());
-        elements.into_iter().flatten().find(|e| {
-            let name = e.to_string();
-            matches!(
-                name.as_str(),
-                "f64" | "i4" | "i1" | "f6E2M3FN" | "f6E3M2FN" | "f4E2M1FN"
-            )
-        })
+        let mut names = elements.into_iter().flatten().map(|e| e.to_string());
+        names.find(|name| matches!(name.as_str(), "f64" | "i4" | "f6E2M3FN" | "f6E3M2FN" | "f4E2M1FN"))
+    }
+    /// Whether operands are bytes in shared memory that are eight single bits each.
+    fn is_of_staged_bits(&self) -> bool {
+        let are_bytes = |v: Value<'c, 'a>| {
+            let t = v.r#type();
+            t.is_memref_type() && t.element_type().is_some_and(|e| e.is_int(8))
+        };
+        self.popc().is_some() && are_bytes(self.a()) && are_bytes(self.b())
     }
     /// Whether an operand's numbers are unsigned.
     pub fn is_unsigned(&self, side: Side) -> bool {
@@ -316,6 +323,16 @@ fn verify_mma<'c>(m: Mma<'c, 'c>) -> Res {
                  bits into f32 or f16, i8, i4 and i1 into i32, f64 into f64"
             ),
         );
+    } else if m.is_staged() && a == "i1" {
+        errors.op(
+            &op,
+            "multiplies i1 from shared memory, which has no single bits; take memrefs of i8, of eight bits each",
+        );
+    } else if m.is_staged() && m.popc() == Some(BitOp::Xor) {
+        errors.op(
+            &op,
+            "counts popc xor in shared memory, where only wgmma reads, which has popc and alone; multiply tiles",
+        );
     } else if let Some(lacking) = m.without_wgmma().filter(|_| m.is_staged()) {
         errors.op(
             &op,
@@ -329,7 +346,7 @@ fn verify_mma<'c>(m: Mma<'c, 'c>) -> Res {
                 "multiplies i1, but does not say what stands for the product of two bits; write popc xor or popc and",
             );
         }
-        Some(_) if a != "i1" || b != "i1" => {
+        Some(_) if (a != "i1" || b != "i1") && !m.is_of_staged_bits() => {
             errors.op(
                 &op,
                 format!("says popc, but multiplies {a} by {b}; only i1 has a choice"),
@@ -338,7 +355,12 @@ fn verify_mma<'c>(m: Mma<'c, 'c>) -> Res {
         _ => {}
     }
     for (side, element) in [(Side::A, &a), (Side::B, &b)] {
-        if m.is_unsigned(side) && !matches!(element.as_str(), "i8" | "i4") {
+        if m.is_unsigned(side) && m.is_of_staged_bits() {
+            errors.op(
+                &op,
+                format!("says unsigned_{side}, but counts single bits, which have no sign"),
+            );
+        } else if m.is_unsigned(side) && !matches!(element.as_str(), "i8" | "i4") {
             errors.op(
                 &op,
                 format!("says unsigned_{side}, but operand {side} holds {element}; only i8 and i4 have two readings"),

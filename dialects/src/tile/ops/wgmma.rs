@@ -7,6 +7,7 @@ use super::super::{
     types::{ACCUMULATOR, IN_FLIGHT, InFlightType, accumulator_tensor},
     verify::{MAX_SHARED_BYTES, is_contiguous, memref_bytes, on_device, whole_warpgroups},
 };
+use super::mma::BitOp;
 use girih_core::wgmma::{Accumulator, Instruction, Major as CoreMajor, Operand, OperandTile, Placement, Source};
 use girih_ir::{
     attr_enum,
@@ -52,7 +53,8 @@ op! {
     /// | K-major | rows are M or N, `memref<(panels x) rows x span>` | any |
     /// | MN-major | rows are K, panels go along M or N | f16, bf16 |
     ///
-    /// f32 operands are tf32, i8 operands are signed unless `unsigned_a`, `unsigned_b`.
+    /// f32 operands are tf32, i8 operands are signed unless `unsigned_a`, `unsigned_b`. With `popc and` each i8 is eight single
+    /// bits along K, and the ones of their conjunction are counted.
     ///
     /// ```mlir
     /// %a = tile.alloc : memref<64x64xbf16, #tile.shared<swizzle = 128>>
@@ -71,10 +73,12 @@ op! {
             b_major: default(Major, Major::K),
             unsigned_a: unit,
             unsigned_b: unit,
+            /// Of products of single bits.
+            popc: optional(BitOp),
         }
         effects custom
         marks [ASYNC: a, ASYNC: b]
-        format "$a `,` $b `,` $acc attr-dict `:` type($a) `,` type($b) `,` type($acc)"
+        format "$a `,` $b `,` $acc (`popc` $popc^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)"
         hooks {
             fn effects(self, sink: &EffectSink) {
                 for (i, v) in self.op().operand_values().iter().enumerate().take(2) {
@@ -186,10 +190,22 @@ impl Wgmma<'_, '_> {
         let tensor = accumulator_tensor(self.acc().r#type())
             .ok_or(vec!["the accumulator must be a laid-out tensor".to_owned()])?;
         let element = |t: Type<'_>| t.element_type().map(|e| e.to_string()).unwrap_or_default();
-        let operand = |t, unsigned| operand_type_of(t, unsigned);
+        let operand = |t, unsigned| match (self.popc(), operand_type_of(t, unsigned)) {
+            (None, own) => own,
+            (Some(_), Some(Operand::S8)) => Some(Operand::B1),
+            (Some(_), _) => None,
+        };
+        if self.popc() == Some(BitOp::Xor) {
+            errors.push("says popc xor, but wgmma has popc and alone; multiply tiles, by mma.sync".to_owned());
+        }
         let (a, b) = (operand(ta, self.unsigned_a()), operand(tb, self.unsigned_b()));
         for (name, t, o) in [("a", ta, a), ("b", tb, b)] {
-            if o.is_none() {
+            if o.is_none() && self.popc().is_some() {
+                errors.push(format!(
+                    "operand '{name}' holds {}, but popc counts the bits of i8 without unsigned, eight in each",
+                    element(t)
+                ));
+            } else if o.is_none() {
                 errors.push(format!(
                     "operand '{name}' holds {}, but wgmma multiplies f16, bf16, f32 (as tf32), f8E4M3FN, f8E5M2 and i8",
                     element(t)
@@ -271,8 +287,13 @@ impl Wgmma<'_, '_> {
         if let Err(e) = instruction.check() {
             errors.extend(e.iter().map(|e| e.to_string()));
         }
-        if !k.is_multiple_of(u64::from(a.k())) {
-            errors.push(format!("K = {k}, but one instruction takes {} of them", a.k()));
+        // Of bits the memory has bytes.
+        let per_step = match a {
+            Operand::B1 => u64::from(a.k()) / 8,
+            _ => u64::from(a.k()),
+        };
+        if !k.is_multiple_of(per_step) {
+            errors.push(format!("K = {k}, but one instruction takes {per_step} of them"));
         }
         if !errors.is_empty() {
             return Err(errors);
@@ -281,7 +302,7 @@ impl Wgmma<'_, '_> {
             instruction,
             a: pa,
             b: pb,
-            k_steps: k / u64::from(a.k()),
+            k_steps: k / per_step,
         })
     }
 }

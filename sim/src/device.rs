@@ -109,7 +109,7 @@ impl Simulator {
         (!profile.launches.is_empty()).then_some(profile)
     }
 
-    /// Takes programs for `target` from now on: the copies of later targets are known, their tensor cores are not.
+    /// Takes programs for `target` from now on: the copies of later targets are known, and of their tensor cores `mma.sync`.
     pub fn set_target(&mut self, target: Target) {
         self.target = Some(target);
     }

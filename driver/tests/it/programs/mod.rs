@@ -27,7 +27,7 @@ pub mod variant;
 use draw::draw;
 use girih::compile::compile;
 use girih_codegen::ptxas::Ptxas;
-use girih_core::dtype::DType;
+use girih_core::{dtype::DType, target::Target};
 use girih_diff::{
     compare::{Tolerance, differences},
     programs::Case,
@@ -142,6 +142,9 @@ pub fn holds(program: &Program, variant: &Variant, looks: Looks) -> Result<(), F
     }
     let fault = |e: girih_runtime::Error| Failure::new("fault", e.to_string());
     let mut device = Simulator::new();
+    if program.target == draw::LATER {
+        device.set_target(Target::parse(program.target).map_err(|e| Failure::new("no target", e.to_string()))?);
+    }
     device.set_instruction_limit(INSTRUCTION_LIMIT);
     device.set_checks(looks.checks);
     let kernel = compiled.kernel(None).map_err(fault)?;
@@ -260,6 +263,10 @@ fn random_whole_tile_programs() {
 
 /// Writes a program and what it does for a machine without a compiler.
 fn written(program: &Program, variant: &Variant, dir: &std::path::Path) -> Result<(), Failure> {
+    // Of a target with an `a` no other device takes it, and those that run programs are of sm_90a.
+    if program.target == draw::LATER {
+        return Ok(());
+    }
     let expected = interpret::interpret(program).map_err(|e| Failure::new("invalid", e.0))?;
     let case = Case {
         program: compiled(program, variant)?,

@@ -200,6 +200,12 @@ pub enum Kind {
     Mma {
         unsigned: [bool; 2],
     },
+    /// A product of numbers that lie in the bytes of its operands, as MLIR calls them, and what `tile.mma` says of bits.
+    Packed {
+        elements: [&'static str; 2],
+        popc: &'static str,
+        unsigned: [bool; 2],
+    },
     /// Operands are the first values of what its region takes and yields. As an `scf.while` that counts by itself, if so.
     For {
         trips: Base,
@@ -210,6 +216,15 @@ pub enum Kind {
     },
     /// The region of a number, counted from 0; the last for all others.
     Switch(Number),
+}
+
+/// How many numbers of a type lie in a byte.
+pub fn in_a_byte(element: &str) -> i64 {
+    match element {
+        "i4" | "f4E2M1FN" => 2,
+        "i1" => 8,
+        _ => 1,
+    }
 }
 
 /// Ops inside another one.

@@ -3,9 +3,12 @@
 use super::{
     interpret::{Elements, Invalid, Result, coordinates, invalid, place},
     number::{self, exact_integers, is_nan, signed, value, wrapped},
-    program::{Combiner, Kind, Op, Program, Tile},
+    program::{Combiner, Kind, Op, Program, Tile, in_a_byte},
 };
-use girih_core::{dtype::DType, number::to_bits};
+use girih_core::{
+    dtype::DType,
+    number::{FloatFormat, to_bits},
+};
 
 /// Elements of a result that are elements of an operand: `from` gives their coordinates there.
 fn moved(source: &[u64], from_shape: &[i64], shape: &[i64], from: impl Fn(&[i64]) -> Vec<i64>) -> Result<Vec<u64>> {
@@ -111,6 +114,11 @@ pub(super) fn pure(p: &Program, op: &Op, operands: &[Elements]) -> Result<Vec<Ve
             return elementwise(&|v| Some(number::converted(dtype, to.dtype, v[0], *rounding, *saturate)));
         }
         Kind::Mma { unsigned } => product(p, op, operands, *unsigned)?,
+        Kind::Packed {
+            elements,
+            popc,
+            unsigned,
+        } => packed(p, op, operands, *elements, popc, *unsigned)?,
         Kind::Reduce { axis, combiner } => {
             let tiles: Vec<(DType, &[u64])> = types
                 .iter()
@@ -160,6 +168,66 @@ fn product(p: &Program, op: &Op, operands: &[Elements], unsigned: [bool; 2]) -> 
             return invalid("a product that may be rounded");
         }
         out.push(to_bits(tiles[2].dtype, sum));
+    }
+    Ok(out)
+}
+
+/// A number that lies in a byte from number `part` on.
+fn number_in(byte: u64, part: i64, element: &str, unsigned: bool) -> f64 {
+    match element {
+        "i1" => (byte >> part & 1) as f64,
+        "i4" if unsigned => (byte >> (4 * part) & 0xf) as f64,
+        "i4" => ((byte >> (4 * part) << 4) as i8 >> 4).into(),
+        "f4E2M1FN" => FloatFormat::E2M1.decode(byte >> (4 * part) & 0xf),
+        "f6E2M3FN" => FloatFormat::E2M3.decode(byte & 0x3f),
+        _ => FloatFormat::E3M2.decode(byte & 0x3f),
+    }
+}
+
+/// A product of numbers that lie in bytes along K.
+fn packed(
+    p: &Program,
+    op: &Op,
+    operands: &[Elements],
+    elements: [&str; 2],
+    popc: &str,
+    unsigned: [bool; 2],
+) -> Result<Vec<u64>> {
+    /// Of two floats of 6 bits what every product is a multiple of.
+    const PARTS: f64 = 256.0;
+    let tiles: Vec<_> = op.operands.iter().map(|id| &p.tiles[*id]).collect();
+    let (m, n) = (tiles[2].shape[0], tiles[2].shape[1]);
+    let depth = [0, 1].map(|t| tiles[t].shape[1 - t]);
+    let k = depth[0] * in_a_byte(elements[0]);
+    if k != depth[1] * in_a_byte(elements[1]) || tiles[0].shape[0] != m || tiles[1].shape[1] != n {
+        return invalid("operands of other sizes");
+    }
+    let sum_type = tiles[2].dtype;
+    let limit = match sum_type {
+        DType::I32 => 2f64.powi(31),
+        _ => exact_integers(sum_type),
+    };
+    let parts = if sum_type.is_float() { PARTS } else { 1.0 };
+    let mut out = vec![];
+    for (row, column) in (0..m).flat_map(|r| (0..n).map(move |c| (r, c))) {
+        let mut sum = value(sum_type, operands[2][(row * n + column) as usize]);
+        let (mut size, mut whole) = (sum.abs(), (sum * parts).fract() == 0.0);
+        for i in 0..k {
+            let at = [0, 1].map(|t| i / in_a_byte(elements[t]));
+            let places = [row * depth[0] + at[0], at[1] * n + column];
+            let [x, y] = [0, 1].map(|t| {
+                let part = i % in_a_byte(elements[t]);
+                number_in(operands[t][places[t] as usize], part, elements[t], unsigned[t])
+            });
+            let v = if popc == "xor" { (x - y).abs() } else { x * y };
+            sum += v;
+            size += v.abs();
+            whole &= (v * parts).fract() == 0.0;
+        }
+        if !whole || size * parts >= limit {
+            return invalid("a product that may be rounded");
+        }
+        out.push(to_bits(sum_type, sum));
     }
     Ok(out)
 }

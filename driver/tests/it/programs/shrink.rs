@@ -170,7 +170,7 @@ fn simplify(op: &mut Op) {
             strides.fill(1);
             at.fill(Start::Written(0));
         }
-        Kind::Mma { unsigned } => *unsigned = [false; 2],
+        Kind::Mma { unsigned } | Kind::Packed { unsigned, .. } => *unsigned = [false; 2],
         Kind::For { trips, .. } => {
             if let Base::Scalar(_) = trips {
                 *trips = Base::Constant(2);

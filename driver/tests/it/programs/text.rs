@@ -4,7 +4,7 @@ mod view;
 
 use super::{
     number::{signed, width},
-    program::{Argument, Base, Condition, Index, Kind, Number, Op, Program, Region, Start, Tile},
+    program::{Argument, Base, Condition, Index, Kind, Number, Op, Program, Region, Start, Tile, in_a_byte},
 };
 use crate::support::mlir;
 use girih_core::{dtype::DType, number::Rounding};
@@ -368,13 +368,35 @@ impl Writer<'_> {
                 );
             }
             Kind::Mma { unsigned } => {
-                let flags = match unsigned {
-                    [false, false] => "",
-                    [true, false] => " {unsigned_a}",
-                    [false, true] => " {unsigned_b}",
-                    [true, true] => " {unsigned_a, unsigned_b}",
-                };
+                let flags = signs(*unsigned);
                 self.line(&format!("{results} = tile.mma {operands}{flags} : {from}"), 0);
+            }
+            Kind::Packed {
+                elements,
+                popc,
+                unsigned,
+            } => {
+                let shapes = [0, 1].map(|i| self.program.tiles[op.operands[i]].shape.clone());
+                let taken = [0, 1].map(|i| {
+                    let (mut shape, element) = (shapes[i].clone(), elements[i]);
+                    shape[1 - i] *= in_a_byte(element);
+                    let bytes = &shapes[i];
+                    let from = format!("tensor<{}x{}xi8>", bytes[0], bytes[1]);
+                    let to = format!("tensor<{}x{}x{element}>", shape[0], shape[1]);
+                    let operand = op.operands[i];
+                    (self.define(&format!("tile.bitcast %v{operand} : {from} -> {to}")), to)
+                });
+                let [(a, a_type), (b, b_type)] = taken;
+                let (acc, flags) = (op.operands[2], signs(*unsigned));
+                let popc = if popc.is_empty() {
+                    String::new()
+                } else {
+                    format!(" popc {popc}")
+                };
+                self.line(
+                    &format!("{results} = tile.mma {a}, {b}, %v{acc}{popc}{flags} : {a_type}, {b_type}, {to}"),
+                    0,
+                );
             }
             Kind::For { trips, is_while } => {
                 let trips = self.base(*trips);
@@ -512,4 +534,14 @@ fn nested(shape: &[i64], axis: usize, at: i64) -> String {
 
 fn comparison(dtype: DType) -> &'static str {
     if dtype.is_float() { "arith.cmpf" } else { "arith.cmpi" }
+}
+
+/// Which operands of a product are unsigned.
+fn signs(unsigned: [bool; 2]) -> &'static str {
+    match unsigned {
+        [false, false] => "",
+        [true, false] => " {unsigned_a}",
+        [false, true] => " {unsigned_b}",
+        [true, true] => " {unsigned_a, unsigned_b}",
+    }
 }

@@ -20,6 +20,8 @@ use girih_core::dtype::DType;
 
 const INTEGERS: [DType; 4] = [DType::I8, DType::I16, DType::I32, DType::I64];
 const FLOATS: [DType; 4] = [DType::F16, DType::Bf16, DType::F32, DType::F64];
+/// The target that multiplies floats of fewer bits than a byte.
+pub const LATER: &str = "sm_120a";
 const BYTE_FLOATS: [DType; 2] = [DType::E4m3, DType::E5m2];
 /// Most axes of a tile.
 const MOST_AXES: usize = 5;

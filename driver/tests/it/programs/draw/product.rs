@@ -1,7 +1,7 @@
 //! Products of matrices: in a loop along K, or alone, of one product's result too, and a little done to what comes out.
 use super::{
-    super::program::{Base, Content, Id, Index, Kind, Op, Region, Tile},
-    Draw,
+    super::program::{Base, Content, Id, Index, Kind, Op, Region, Tile, in_a_byte},
+    Draw, LATER,
 };
 use girih_core::{dtype::DType, number::Rounding};
 
@@ -23,6 +23,19 @@ const TYPES: [([DType; 2], DType, i64); 13] = [
 ];
 /// How many of them sm_80 multiplies.
 const WITHOUT_BYTE_FLOATS: usize = 10;
+/// Numbers that lie in bytes, what `tile.mma` says of them, and the type of the sum.
+const PACKED: [([&str; 2], &str, DType); 10] = [
+    (["i1"; 2], "and", DType::I32),
+    (["i1"; 2], "and", DType::I32),
+    (["i1"; 2], "xor", DType::I32),
+    (["i4"; 2], "", DType::I32),
+    (["i4"; 2], "", DType::I32),
+    (["f4E2M1FN"; 2], "", DType::F32),
+    (["f4E2M1FN", "f6E3M2FN"], "", DType::F32),
+    (["f6E2M3FN", "f4E2M1FN"], "", DType::F32),
+    (["f6E3M2FN", "f6E2M3FN"], "", DType::F32),
+    (["f6E2M3FN"; 2], "", DType::F32),
+];
 /// Rows of the sum for each warpgroup.
 const ROWS: i64 = 64;
 const WARPGROUP_THREADS: i64 = 128;
@@ -50,6 +63,9 @@ impl Draw {
             "sm_80" => &TYPES[..WITHOUT_BYTE_FLOATS],
             _ => &TYPES[..],
         };
+        if self.dice.chance(1, 5) {
+            return self.packed_product();
+        }
         let (operands, sum, step) = self.dice.pick(types);
         let (mut m, mut n, mut k) = self.sizes(step);
         if self.odd {
@@ -136,6 +152,51 @@ impl Draw {
             total = self.make(&mut ops, other, &[weights, v, none], sum, &[m, wide]);
         }
         Some(self.shown(ops, total, [row, column]))
+    }
+
+    /// A product of numbers below a byte, of which arguments have bytes.
+    fn packed_product(&mut self) -> Option<Vec<Op>> {
+        let (elements, popc, sum) = self.dice.pick(&PACKED);
+        if sum == DType::F32 {
+            self.program.target = LATER;
+        }
+        let (m, n, mut bytes) = self.sizes(32);
+        if self.odd && self.dice.chance(1, 2) {
+            bytes = self.dice.range(1, 48);
+        }
+        let numbers = bytes * elements.map(in_a_byte).into_iter().max()?;
+        let [k_a, k_b] = elements.map(|e| numbers / in_a_byte(e));
+        let looped = self.dice.chance(4, 5);
+        let passes = if looped { self.dice.pick(&[1, 2, 3]) } else { 1 };
+        let blocks = self.program.blocks;
+        let row = Index { block: m, ..PLAIN };
+        let counted = |size: i64| Index {
+            counter: if looped { size } else { 0 },
+            ..PLAIN
+        };
+        let (mut ops, mut body) = (vec![], vec![]);
+        let zero = self.make(&mut ops, Kind::Constant(0), &[], sum, &[m, n]);
+        let carried = match looped {
+            true => self.tile(sum, &[m, n]),
+            false => zero,
+        };
+        let [a_whole, b_whole] = [[m * blocks, k_a * passes], [k_b * passes, n + 8]];
+        let a = self.operand(&mut body, DType::I8, [m, k_a], [row, counted(k_a)], a_whole);
+        let b = self.operand(&mut body, DType::I8, [k_b, n], [counted(k_b), PLAIN], b_whole);
+        let kind = Kind::Packed {
+            elements,
+            popc,
+            unsigned: [(); 2].map(|()| elements[0] == "i4" && self.dice.chance(1, 3)),
+        };
+        let next = self.make(&mut body, kind, &[a, b, carried], sum, &[m, n]);
+        let total = match looped {
+            true => self.repeated(&mut ops, body, passes, [zero, carried, next]),
+            false => {
+                ops.extend(body);
+                next
+            }
+        };
+        Some(self.shown(ops, total, [row, PLAIN]))
     }
 
     /// M, N and K of a product that warpgroups may take, where there are any.

@@ -285,9 +285,10 @@ fn pipeline<'c>(kernel: Kernel<'c, 'c>, slots: i64, cx: &PassContext<'c>) -> Res
             break shared.slots_of_groups(&loops, slots)?;
         }
         let found = shared.slots_of_each(&rest, slots);
-        // The last loop goes without slots, if that leaves some to others.
+        // The last loop goes without slots, so that others have some.
+        let is_alone = rest.is_empty() && loops.len() == 1;
         match found {
-            Err(_) if slots == 0 && loops.iter().any(Ahead::can_do_without) => {
+            Err(_) if slots == 0 && !is_alone && loops.iter().any(Ahead::can_do_without) => {
                 let last = loops.iter().rposition(Ahead::can_do_without).unwrap_or(0);
                 rest.extend(loops.remove(last).without_slots());
             }

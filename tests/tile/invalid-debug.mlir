@@ -16,10 +16,10 @@ func.func private @brace() {
 
 // -----
 
-func.func private @bytes(%x: tensor<4xf8E4M3FN>, %y: i128) {
-  // expected-error @+2 {{argument 0 is tensor<4xf8E4M3FN>; widen it with arith.extf}}
-  // expected-error @+1 {{prints integers up to 64 bits, index, and floats of 16, 32 and 64 bits, but argument 1 is i128}}
-  tile.print "{} {}", %x, %y : tensor<4xf8E4M3FN>, i128
+func.func private @bytes(%x: tensor<4xtf32>, %y: i128) {
+  // expected-error @+2 {{argument 0 is tensor<4xtf32>; widen it with arith.extf}}
+  // expected-error @+1 {{prints integers and floats of up to 64 bits, and index, but argument 1 is i128}}
+  tile.print "{} {}", %x, %y : tensor<4xtf32>, i128
   return
 }
 

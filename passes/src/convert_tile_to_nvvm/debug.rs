@@ -297,7 +297,15 @@ fn widened<'c>(e: &Emit<'c, '_>, v: V<'c>, style: Style) -> V<'c> {
         None if style == Style::Signed => "arith.index_cast",
         None => "arith.index_castui",
         Some(64) => return v,
-        Some(_) if t.is_float_type() => return e.value("arith.extf", &[v], double, &[]),
+        Some(bits) if t.is_float_type() => {
+            // What is narrower than f16 has no way to f64 but through f32.
+            let single = Type::float32(e.context());
+            let v = match bits {
+                16 | 32 => v,
+                _ => e.value("arith.extf", &[v], single, &[]),
+            };
+            return e.value("arith.extf", &[v], double, &[]);
+        }
         Some(2..) if style == Style::Signed => "arith.extsi",
         Some(_) => "arith.extui",
     };

@@ -1,5 +1,6 @@
 //! What a kernel says while it runs: lines of text, and assertions that end it.
 use super::{super::verify::on_device, kernel::MAX_THREADS};
+use crate::nvvm::is_tf32;
 use girih_ir::{
     asm::{OpParser, Printer, Token},
     constraint::{ANY, Constraint},
@@ -240,18 +241,16 @@ fn verify_print<'c>(print: Print<'c, 'c>) -> Res {
         };
         let is_float = number.is_float_type();
         let printable = match number.bit_width() {
-            Some(bits) if is_float => [16, 32, 64].contains(&bits),
-            Some(bits) => bits <= 64,
+            Some(bits) => bits <= 64 && !is_tf32(number),
             None => number.is_index_type(),
         };
         if !printable {
-            let remedy = match number.bit_width() {
-                Some(bits) if is_float && bits < 16 => "; widen it with arith.extf",
-                _ => "",
+            let remedy = if is_tf32(number) {
+                "; widen it with arith.extf"
+            } else {
+                ""
             };
-            let m = format!(
-                "prints integers up to 64 bits, index, and floats of 16, 32 and 64 bits, but argument {i} is {t}{remedy}"
-            );
+            let m = format!("prints integers and floats of up to 64 bits, and index, but argument {i} is {t}{remedy}");
             errors.op(&op, m);
         }
         if is_float && styles.get(i).is_some_and(|s| *s != Style::Signed) {

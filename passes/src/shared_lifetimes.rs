@@ -1,10 +1,11 @@
 //! How long shared buffers live, and which of them must not share bytes.
 //!
-//! A buffer lives from its first use to its last; where these lie in a loop, through the whole outermost loop, since one pass
-//! may read what another left. Scratch lives in its ops alone. What `tile.cp_async` writes, and what `tile.wgmma` reads, lives on
-//! to the wait for all such copies or products that comes after it. A buffer lives for the whole kernel where its uses are not
-//! all known: it holds mbarriers, its address goes elsewhere, other asynchronous copies use it, or products that are not all
-//! waited for, nothing does, or roles use it other than one that keeps a barrier for its threads.
+//! A buffer lives from its first use to its last, in each branch of a test apart; where these lie in a loop, through the whole
+//! outermost loop, since one pass may read what another left. Scratch lives in its ops alone. What `tile.cp_async` writes, and
+//! what `tile.wgmma` reads, lives on to the wait for all such copies or products that comes after it. A buffer lives for the
+//! whole kernel where its uses are not all known: it holds mbarriers, its address goes elsewhere, other asynchronous copies use
+//! it, or products that are not all waited for, nothing does, or roles use it other than one that keeps a barrier for its
+//! threads.
 //!
 //! Two buffers may share bytes if they never live at once, and if a barrier of the block lies on every path from a use of the
 //! one to a use of the other.
@@ -149,9 +150,7 @@ impl<'c> Order<'c> {
         let in_roles = roles.len() > 1 || !ops.iter().all(barrier);
         // Where the last of the waits for copies into it and products of it stands.
         let in_flight = uses.all.iter().filter(|u| u.buffer == buffer && u.in_flight);
-        let waits = in_flight
-            .map(|u| self.wait_after(u))
-            .try_fold(0, |last, wait| Some(last.max(self.number(wait?))));
+        let waits: Option<Vec<_>> = in_flight.map(|u| self.wait_after(u)).collect();
         let why = if b.is_mbarrier {
             "it holds mbarriers".to_owned()
         } else if let Some(op) = b.lost {
@@ -178,8 +177,8 @@ impl<'c> Order<'c> {
             let spans = match is_scratch {
                 true => ops.iter().map(|op| self.span(*op)).collect(),
                 false => {
-                    let (from, to) = self.stretch(&ops);
-                    vec![(from, to.max(waits.unwrap_or(0)))]
+                    let all: Vec<_> = ops.iter().copied().chain(waits.unwrap_or_default()).collect();
+                    self.stretches(&all.iter().map(|op| self.path(*op)).collect::<Vec<_>>(), 0)
                 }
             };
             return (Life::Between(first, last), spans);
@@ -210,20 +209,31 @@ impl<'c> Order<'c> {
         blocks.any(|block| block.op_list().iter().any(meets))
     }
 
-    /// From the first to the last of ops that share what they read and write.
-    fn stretch(&self, ops: &[OperationRef<'c, 'c>]) -> Span {
-        let paths: Vec<_> = ops.iter().map(|op| self.path(*op)).collect();
-        let mut depth = 0;
-        while let Some(outer) = paths[0].get(depth)
-            && paths.iter().all(|p| p.get(depth) == Some(outer) && p.len() > depth + 1)
+    /// From the first to the last of ops that share what they read and write, in each branch apart; given by their paths, of
+    /// which `depth` steps are the same.
+    fn stretches(&self, paths: &[Vec<OperationRef<'c, 'c>>], depth: usize) -> Vec<Span> {
+        let Some(outer) = paths.first().and_then(|p| p.get(depth)).copied() else {
+            return vec![];
+        };
+        if !paths
+            .iter()
+            .all(|p| p.get(depth) == Some(&outer) && p.len() > depth + 1)
         {
-            // A loop: what is not a branch, nor a role, which runs once.
-            if !outer.is::<WarpSpecialize>() && outer.full_name() != "scf.if" {
-                return self.span(*outer);
-            }
-            depth += 1;
+            let spans = paths.iter().filter_map(|p| p.get(depth)).map(|op| self.span(*op));
+            return vec![spans.fold((usize::MAX, 0), |(a, b), (c, d)| (a.min(c), b.max(d)))];
         }
-        let spans = paths.iter().filter_map(|p| p.get(depth)).map(|op| self.span(*op));
-        spans.fold((usize::MAX, 0), |(a, b), (c, d)| (a.min(c), b.max(d)))
+        // A loop: what is not a branch, nor a role, which runs once.
+        if !outer.is::<WarpSpecialize>() && outer.full_name() != "scf.if" {
+            return vec![self.span(outer)];
+        }
+        let branches = (0..outer.region_count()).map(|r| outer.region_at(r).block_list());
+        branches
+            .flat_map(|blocks| {
+                let is_here =
+                    |p: &&Vec<OperationRef<'c, 'c>>| p[depth + 1].block().is_some_and(|b| blocks.contains(&b));
+                let here: Vec<_> = paths.iter().filter(is_here).cloned().collect();
+                self.stretches(&here, depth + 1)
+            })
+            .collect()
     }
 }

@@ -44,21 +44,29 @@
 //!
 //! Where the block cannot be divided, and with `roles=false`, the first thread of the block, or the first 128, run the region
 //! in the loop: in the first pass for as many passes as they may be ahead, then for one. A remark says why: barriers with
-//! numbers, roles that the program gives itself, threads of a cluster that meet, more than 896 threads, no barrier after the
-//! initialisation, or loops whose bounds the producer cannot compute.
+//! numbers, roles that the program gives itself, threads of a cluster that meet, more than 896 threads, too few registers for
+//! the sums of a product with that many threads, no barrier after the initialisation, or loops whose bounds the producer cannot
+//! compute.
 //!
 //! *Needs* nothing. *Numbers* stay what they are.
-use crate::slice::{Slice, is_defined_in};
+use crate::{
+    convert_tile_to_nvvm::lacks_registers,
+    slice::{Slice, is_defined_in},
+};
 use girih_dialects::{
     nvvm::{Cmp, Emit},
-    tile::ops::{
-        cluster::{ClusterArrive, ClusterWait},
-        cluster_reduce::ClusterReduce,
-        index::{Elect, ThreadId, WarpId},
-        kernel::{EndRole, Kernel, MAX_THREADS, REGISTER_FILE, WarpSpecialize},
-        mbarrier::Init,
-        mma::Produce,
-        sync::Barrier,
+    tile::{
+        ops::{
+            cluster::{ClusterArrive, ClusterWait},
+            cluster_reduce::ClusterReduce,
+            index::{Elect, ThreadId, WarpId},
+            kernel::{EndRole, Kernel, MAX_THREADS, REGISTER_FILE, WarpSpecialize},
+            mbarrier::Init,
+            mma::Produce,
+            sync::Barrier,
+            wgmma::Wgmma,
+        },
+        types::accumulator_tensor,
     },
 };
 use girih_ir::{
@@ -154,6 +162,16 @@ fn specialize<'c>(kernel: Kernel<'c, 'c>) -> Result<(), String> {
         }
         if op.is::<WarpSpecialize>() {
             return Err("the program has roles already".to_owned());
+        }
+        let all = threads + PRODUCER_THREADS;
+        if let Some((held, left)) = op
+            .cast::<Wgmma>()
+            .and_then(|product| accumulator_tensor(product.acc().r#type()))
+            .and_then(|acc| lacks_registers(acc, all))
+        {
+            return Err(format!(
+                "with {PRODUCER_THREADS} more threads each would have {left} registers, of which the sums of a product take {held}"
+            ));
         }
         if op.cast::<Barrier>().is_some_and(|b| b.id().is_some()) {
             return Err("the program uses barriers by number".to_owned());

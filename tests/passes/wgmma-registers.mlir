@@ -1,7 +1,7 @@
 // One product has all its sums in registers at once: what ptxas has no room for is told at the op.
 // RUN: not girih compile %s -o %t.ptx 2>&1 | FileCheck %s
 // CHECK: wgmma-registers.mlir:[[# @LINE + 17]]:10: error: 'tile.wgmma' op has 128 registers of sums in each thread and needs 26
-// CHECK-SAME: beside them, but the 640 threads of the block have 96 each; multiply tiles of at most 136 columns, or with fewer threads
+// CHECK-SAME: beside them, but the 512 threads of the block have 128 each; multiply tiles of at most 200 columns, or with fewer threads
 !A = memref<?x?xf16, strided<[?, 1]>, #tile.global>
 !C = memref<?x?xf32, strided<[?, 1]>, #tile.global>
 

@@ -75,6 +75,7 @@ use girih_ir::{
 };
 pub use neighbours::goes_through_lanes;
 pub use reduce::reduces;
+pub(crate) use refuse::lacks_registers;
 pub use scan::{scans, warp_blocks};
 pub use slices::slice_bytes;
 pub use types::type_converter;

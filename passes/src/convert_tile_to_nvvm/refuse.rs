@@ -225,22 +225,25 @@ const REGISTER_FILE: i64 = 65536;
 /// Registers that ptxas keeps beside an accumulator, whatever its size.
 const BESIDE_ACCUMULATOR: i64 = 26;
 
-/// Why ptxas gives up on a product (its error C7602): one instruction has all its sums in registers at once.
-fn too_few_registers(kernel: Kernel<'_, '_>, product: Wgmma<'_, '_>) -> Option<String> {
-    let t = accumulator_tensor(product.acc().r#type())?;
-    let (columns, bits) = (*t.shape()?.last()?, element_bits(t)? as i64);
+/// Registers of sums that a thread has of a product, and those that it has in a block of so many threads, where these are too
+/// few: ptxas gives up on a product (its error C7602), since one instruction has all its sums in registers at once.
+pub(crate) fn lacks_registers(acc: Type<'_>, threads: i64) -> Option<(i64, i64)> {
+    let (columns, bits) = (*acc.shape()?.last()?, element_bits(acc)? as i64);
     // 64 rows on 128 threads.
-    let held = |columns: i64| columns * bits / 64;
-    let threads = kernel.threads().max(1);
-    let left = (REGISTER_FILE / threads / 8 * 8).min(255);
-    if held(columns) + BESIDE_ACCUMULATOR <= left {
-        return None;
-    }
+    let held = columns.checked_mul(bits)? / 64;
+    let left = (REGISTER_FILE / threads.max(1) / 8 * 8).min(255);
+    (held + BESIDE_ACCUMULATOR > left).then_some((held, left))
+}
+
+/// Why a product has too few registers, and what would fit.
+fn too_few_registers(kernel: Kernel<'_, '_>, product: Wgmma<'_, '_>) -> Option<String> {
+    let threads = kernel.threads();
+    let acc = accumulator_tensor(product.acc().r#type())?;
+    let ((held, left), bits) = (lacks_registers(acc, threads)?, element_bits(acc)? as i64);
     let fitting = (left - BESIDE_ACCUMULATOR).max(0) * 64 / bits / 8 * 8;
     Some(format!(
-        "has {} registers of sums in each thread and needs {BESIDE_ACCUMULATOR} beside them, but the {threads} threads of the \
+        "has {held} registers of sums in each thread and needs {BESIDE_ACCUMULATOR} beside them, but the {threads} threads of the \
          block have {left} each; multiply tiles of at most {fitting} columns, or with fewer threads",
-        held(columns)
     ))
 }
 

@@ -41,6 +41,7 @@ pub(crate) fn exchanged_bytes<'c>(
         LoadStaged::NAME,
         Store::NAME,
     ];
+    let has_staged = kernel.op().nested::<Mma>().iter().any(Mma::is_staged);
     let (mut tiles, mut parts, mut lines) = (0, 0, BTreeSet::new());
     for op in kernel.op().nested_ops().into_iter().filter(|op| counts(*op)) {
         if let Some(scan) = op.cast::<Scan>() {
@@ -58,11 +59,22 @@ pub(crate) fn exchanged_bytes<'c>(
             parts = parts.max(scan.sources().iter().map(|v| of(v) / along * warps).sum());
         } else if op.is::<Reduce>() {
             parts = parts.max(op.result_values().iter().map(|v| of(v) * warps).sum());
+            // What is reduced for a product's rows or columns lies as the product's sums do.
+            if has_staged {
+                tiles = loaded_for(op).iter().map(of).fold(tiles, u64::max);
+            }
         } else if let Some(mma) = op.cast::<Mma>() {
-            // What is staged is loaded as the product needs it.
+            // What is staged is loaded as the product needs it; what other ops take, too, has a layout of theirs.
             let moved = [mma.a(), mma.b()].map(whole).into_iter();
-            let moved = moved.filter(|v| v.defining_op().is_none_or(|by| !by.is::<LoadStaged>()));
-            tiles = moved.map(|v| of(&v)).fold(tiles, u64::max);
+            let is_moved = |v: &V<'c>| {
+                let staged = v.defining_op().is_some_and(|by| by.is::<LoadStaged>());
+                !staged || v.users().iter().any(|user| *user != op && !user.is::<Bitcast>())
+            };
+            tiles = moved.filter(is_moved).map(|v| of(&v)).fold(tiles, u64::max);
+            // Sums that go from products of one kind to those of another.
+            if !mma.is_staged() && has_staged {
+                tiles = tiles.max(of(&mma.acc()));
+            }
         } else if (op.is::<Load>() || op.is::<Store>()) && moves_whole(op) {
             // Warps have other parts of it than of products.
             let moved = op.operand_values().into_iter().chain(op.result_values());
@@ -80,6 +92,23 @@ pub(crate) fn exchanged_bytes<'c>(
     }
     // Parts take turns in two buffers.
     tiles + 2 * parts + lines.into_iter().sum::<u64>()
+}
+
+/// What is loaded of that which an op takes, through ops on elements.
+fn loaded_for<'c>(op: OperationRef<'c, 'c>) -> Vec<V<'c>> {
+    let (mut open, mut seen, mut found) = (op.operand_values(), vec![], vec![]);
+    while let Some(v) = open.pop() {
+        let Some(by) = v.defining_op().filter(|by| !seen.contains(by)) else {
+            continue;
+        };
+        seen.push(by);
+        if by.is::<Load>() {
+            found.push(v);
+        } else if by.is_pure() && by.region_count() == 0 && v.r#type().is_ranked_tensor_type() {
+            open.extend(by.operand_values());
+        }
+    }
+    found
 }
 
 /// The tile of whole bytes or more that a tile is the bits of, or itself.

@@ -78,7 +78,7 @@ use girih_dialects::{
             kernel::{Kernel, REGISTER_FILE},
             mbarrier,
             memory::Alloc,
-            mma::{Mma, Mover, Stage},
+            mma::{Mma, Mover, Side, Stage},
             sync::Barrier,
         },
         target_of,
@@ -161,6 +161,8 @@ struct Shared<'c> {
     /// Views of arguments that only tensor maps are made of.
     views: Vec<(V<'c>, Vec<usize>, OperationRef<'c, 'c>)>,
     rings: Vec<Ring<'c>>,
+    /// Buffers of what threads copy when it is needed, which is over before they copy the next.
+    buffers: Vec<V<'c>>,
     /// Rings of mbarriers with their slots and the arrivals of a phase.
     barriers: Vec<(V<'c>, i64, i64)>,
 }
@@ -250,6 +252,7 @@ fn pipeline<'c>(kernel: Kernel<'c, 'c>, slots: i64, cx: &PassContext<'c>) -> Res
         maps: Maps::new(kernel),
         views: vec![],
         rings: vec![],
+        buffers: vec![],
         barriers: vec![],
     };
     let mut loops: Vec<Ahead<'c>> = vec![];
@@ -391,24 +394,16 @@ impl<'c> Shared<'c> {
     /// How many slots the rings get, or that there is no room; `rest` are the operands that have a buffer and no ring.
     fn slots_of_each(&self, rest: &[Stage<'c, 'c>], asked: i64) -> Result<i64, String> {
         let bytes = |t: Type<'c>| memref_bytes(t).unwrap_or(0);
-        let kernel = self.kernel.op();
-        // Those of one product live together, and those of one loop.
-        let mut buffers: BTreeMap<usize, u64> = BTreeMap::new();
-        for s in rest
-            .iter()
-            .filter(|s| !self.rings.iter().any(|ring| ring.can_serve(**s)))
-        {
-            let around = std::iter::successors(s.op().parent(), |op| op.parent());
-            let around = around
-                .take_while(|op| *op != kernel)
-                .filter(|op| op.full_name() != "scf.if");
-            let product = s.result().users().into_iter().next();
-            if let Some(together) = around.last().or(product) {
-                *buffers.entry(together.to_raw().ptr as usize).or_default() += bytes(s.result().r#type());
+        // Products take turns in buffers of one type.
+        let mut buffers: BTreeMap<(String, bool), u64> = BTreeMap::new();
+        for s in rest {
+            let t = s.result().r#type();
+            if !self.rings.iter().any(|ring| ring.can_serve(*s)) {
+                buffers.insert((t.to_string(), s.side() == Side::A), bytes(t));
             }
         }
         let used: u64 = allocated_bytes(self.kernel)
-            + buffers.into_values().max().unwrap_or(0)
+            + buffers.into_values().sum::<u64>()
             + exchanged_bytes(self.kernel, false, &|_| true)
             + SPARE_BYTES;
         if self.rings.is_empty() {

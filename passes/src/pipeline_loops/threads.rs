@@ -48,10 +48,11 @@ pub(super) fn copy_all<'c>(shared: &mut Shared<'c>, block: BlockRef<'c, 'c>) {
     for run in runs.iter().filter(|run| !run.is_empty()) {
         let loc = run[0].op().location();
         Emit::new(&Before(run[0].op()), loc).insert(Barrier::build(loc, None, None));
+        let mut taken = vec![];
         for (i, stage) in run.iter().enumerate() {
             let at = Before(stage.op());
             let e = Emit::new(&at, stage.op().location());
-            let memory = buffer(shared, *stage);
+            let memory = buffer(shared, *stage, run, &mut taken);
             copy(&e, shared.kernel.threads(), *stage, memory);
             if i + 1 == run.len() {
                 e.insert(Fence::build(e.loc(), FenceKind::ProxyAsyncShared));
@@ -66,8 +67,9 @@ pub(super) fn copy_all<'c>(shared: &mut Shared<'c>, block: BlockRef<'c, 'c>) {
     }
 }
 
-/// The buffer of an operand: a slot of a ring that runs only where this does not, or one of its own.
-fn buffer<'c>(shared: &mut Shared<'c>, stage: Stage<'c, 'c>) -> V<'c> {
+/// The buffer of an operand: a slot of a ring that runs only where this does not, or one that other operands had whose products
+/// are over, since a barrier stands before the copies; `taken` are those of the run.
+fn buffer<'c>(shared: &mut Shared<'c>, stage: Stage<'c, 'c>, run: &[Stage<'c, 'c>], taken: &mut Vec<V<'c>>) -> V<'c> {
     let (loc, t) = (stage.op().location(), stage.result().r#type());
     let at = Before(shared.first);
     let e = Emit::new(&at, loc);
@@ -79,7 +81,29 @@ fn buffer<'c>(shared: &mut Shared<'c>, stage: Stage<'c, 'c>) -> V<'c> {
         return e.insert(Slab::build(loc, t, memory, &[e.index(0)])).result0();
     }
     let own = with_shape(t, &t.shape().unwrap_or_default());
-    e.insert(Alloc::build(loc, own, None, false)).result0()
+    let is_over = is_over_before_others(stage, run);
+    let free = |v: &&V<'c>| v.r#type() == own && !taken.contains(*v);
+    let found = shared.buffers.iter().find(free).copied().filter(|_| is_over);
+    let memory = found.unwrap_or_else(|| e.insert(Alloc::build(loc, own, None, false)).result0());
+    taken.push(memory);
+    if is_over && found.is_none() {
+        shared.buffers.push(memory);
+    }
+    memory
+}
+
+/// Whether all uses of an operand come, in its block, before threads copy anything else than its run.
+fn is_over_before_others<'c>(stage: Stage<'c, 'c>, run: &[Stage<'c, 'c>]) -> bool {
+    let ops = stage.op().block().map(|b| b.op_list()).unwrap_or_default();
+    let after = ops.into_iter().skip_while(|op| *op != stage.op()).skip(1);
+    let others = |op: &OperationRef<'c, 'c>| {
+        let staged = op.nested::<Stage>();
+        staged
+            .iter()
+            .any(|s| s.by() == Mover::Threads && !run.iter().any(|own| own.op() == s.op()))
+    };
+    let before: Vec<_> = after.take_while(|op| !others(op)).collect();
+    stage.result().users().iter().all(|user| before.contains(user))
 }
 
 /// Copies a tile, all threads together.

@@ -219,6 +219,19 @@ impl<'m> FunctionDecoder<'_, 'm> {
         Ok((d, sources))
     }
 
+    /// The least or greatest of three, or of their magnitudes (PTX ISA 8.8, sm_100 and later): of the first two, then of that
+    /// and the third.
+    fn of_three(&mut self, d: Value, mut sources: Vec<Value>, magnitudes: bool, function: F2) {
+        for source in sources.iter_mut().filter(|_| magnitudes) {
+            let magnitude = self.temporary(32);
+            self.emit(Op::Unary32(lanes32!(|a| a & 0x7fff_ffff), magnitude.slot, source.slot));
+            *source = magnitude;
+        }
+        let first = self.temporary(32);
+        self.binary32(first, &sources, function);
+        self.binary32(d, &[first, sources[2]], function);
+    }
+
     fn with_mode(&mut self, d: Value, mut sources: Vec<Value>, mode: u64, function: Mixed) {
         sources.push(self.constant(mode.into(), 32));
         self.emit_mixed(function, d, &sources);
@@ -351,11 +364,9 @@ impl<'m> FunctionDecoder<'_, 'm> {
             }
             "min" | "max" => {
                 let nan = mods.take("NaN");
-                let xor = mods.take("xorsign") && mods.take("abs");
-                if operands.len() == 4 {
-                    return Err("minima and maxima of three operands are not simulated".to_owned());
-                }
-                let (d, s) = self.operands(operands, Ty::F32, 2)?;
+                let three = operands.len() == 4;
+                let xor = !three && mods.take("xorsign") && mods.take("abs");
+                let (d, s) = self.operands(operands, Ty::F32, if three { 3 } else { 2 })?;
                 let function: F2 = match (name == "max", nan, xor, flush) {
                     (false, false, false, false) => lanes32!(|a, b| extreme32(a, b, false, false)),
                     (false, true, false, false) => lanes32!(|a, b| extreme32(a, b, false, true)),
@@ -376,7 +387,11 @@ impl<'m> FunctionDecoder<'_, 'm> {
                         (true, true) => lanes32!(|a, b| xorsign(flush32(a), flush32(b), true, true)),
                     },
                 };
-                self.binary32(d, &s, function);
+                if three {
+                    self.of_three(d, s, mods.take("abs"), function);
+                } else {
+                    self.binary32(d, &s, function);
+                }
             }
             "abs" | "neg" => {
                 let (d, s) = self.operands(operands, Ty::F32, 1)?;

@@ -64,3 +64,76 @@ fn printed_text_is_formatted_as_c_does() {
     );
     assert_eq!(program.words()[..3], [6, 6, 0]);
 }
+
+/// Zeros, ones, a subnormal number, infinities and NaNs, of both signs.
+const CORNERS: [u32; 8] = [
+    0,
+    0x8000_0000,
+    0x3f80_0000,
+    0xc000_0000,
+    0x8000_0001,
+    0x7f80_0000,
+    0x7fc1_2345,
+    0xff80_0001,
+];
+
+#[test]
+fn extremes_of_three_are_those_of_two_and_of_the_third() {
+    let corners: String = CORNERS.map(|x| format!("{x}")).join(", ");
+    let table = format!(".global .u32 corners[8] = {{{corners}}};");
+    // Each lane takes two of the numbers, and every third.
+    let numbers = "mov.u64 %d2, corners; shr.u32 %r40, %t, 3; and.b32 %r41, %t, 7; mul.wide.u32 %d3, %r41, 4; add.u64 %d3, %d2, %d3;\n\
+                   ld.global.b32 %r2, [%d3]; mul.wide.u32 %d3, %r40, 4; add.u64 %d3, %d2, %d3;\n";
+    for modifiers in ["", ".NaN", ".ftz", ".ftz.NaN"] {
+        for (name, magnitudes) in [("max", false), ("min", false), ("max", true), ("min", true)] {
+            let (three, sign) = if magnitudes { (".abs", "0x7fffffff") } else { ("", "-1") };
+            let mut body = numbers.to_owned() + "mov.u32 %r1, 0;\n";
+            for (half, third) in [0, 16]
+                .into_iter()
+                .flat_map(|half| (0..8).map(move |third| (half, third)))
+            {
+                body += &format!(
+                    "ld.global.b32 %r3, [%d3+{half}]; ld.global.b32 %r4, [%d2+{}];\n\
+                     {name}{modifiers}{three}.f32 %r5, %r2, %r3, %r4;\n\
+                     and.b32 %r6, %r2, {sign}; and.b32 %r7, %r3, {sign}; and.b32 %r8, %r4, {sign};\n\
+                     {name}{modifiers}.f32 %r9, %r6, %r7; {name}{modifiers}.f32 %r9, %r9, %r8;\n\
+                     setp.ne.b32 %p1, %r5, %r9; @%p1 add.u32 %r1, %r1, 1;\n",
+                    4 * third
+                );
+            }
+            assert_eq!(warp(&table, &body), vec![0; 32], "{name}{modifiers}{three}");
+        }
+    }
+}
+
+#[test]
+fn extremes_of_three_have_the_numbers_of_the_specification() {
+    const NAN: u32 = 0x7fff_ffff;
+    for (instruction, [a, b, c], want) in [
+        ("max.f32", [0x3f80_0000, 0xc000_0000, 0x4040_0000], 0x4040_0000),
+        ("min.f32", [0x3f80_0000, 0xc000_0000, 0x4040_0000], 0xc000_0000),
+        ("max.abs.f32", [0x3f80_0000, 0xc080_0000, 0x4040_0000], 0x4080_0000),
+        ("min.abs.f32", [0xbf80_0000, 0xc080_0000, 0x4040_0000], 0x3f80_0000),
+        // A zero below zero is the less; a number is what it is beside NaN, unless NaN is asked for.
+        ("max.f32", [0x8000_0000, 0, 0x8000_0000], 0),
+        ("min.f32", [0, 0, 0x8000_0000], 0x8000_0000),
+        ("max.f32", [NAN, NAN, 0xbf80_0000], 0xbf80_0000),
+        ("min.f32", [0xbf80_0000, NAN, NAN], 0xbf80_0000),
+        ("max.f32", [0x7fc1_2345; 3], NAN),
+        ("max.NaN.f32", [0xffc0_0000, 0x3f80_0000, 0x4000_0000], NAN),
+        ("min.NaN.f32", [0x3f80_0000, 0x4000_0000, 0x7f80_0001], NAN),
+        ("max.ftz.NaN.abs.f32", [0x8000_0001, 1, 0x8000_0000], 0),
+        ("min.ftz.f32", [0x8000_0001, 1, 0], 0x8000_0000),
+        ("min.NaN.f32", [0x8000_0001, 1, 0], 0x8000_0001),
+    ] {
+        let body =
+            format!("mov.b32 %r2, {a:#x}; mov.b32 %r3, {b:#x}; mov.b32 %r1, {c:#x}; {instruction} %r1, %r2, %r3, %r1;");
+        let found = warp("", &body);
+        assert_eq!(
+            found,
+            vec![want; 32],
+            "{instruction} of {a:#x}, {b:#x}, {c:#x}: {:#x}",
+            found[0]
+        );
+    }
+}

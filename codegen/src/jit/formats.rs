@@ -120,6 +120,15 @@ const FORMATS: [Narrow; 9] = [
     },
 ];
 
+fn narrow(ty: &str) -> Option<&'static Narrow> {
+    FORMATS.iter().find(|format| format.mlir == ty)
+}
+
+/// A format that is read by a table.
+fn small(ty: &str) -> Option<&'static Narrow> {
+    narrow(ty).filter(|format| format.table.is_some())
+}
+
 /// Rewrites every such conversion in the module.
 pub(super) fn expand(module: &Module<'_>) -> Result<()> {
     let (mut conversions, mut wrong) = (Vec::new(), None);
@@ -197,8 +206,6 @@ impl Conversion {
         let Some(source) = operation.operand(0).ok().map(|v| v.r#type().to_string()) else {
             return Ok(None);
         };
-        let narrow = |ty: &str| FORMATS.iter().find(|format| format.mlir == ty);
-        let small = |ty: &str| narrow(ty).filter(|format| format.table.is_some());
         Ok(match name {
             "arith.extf" if source == "tf32" => Some(Conversion::Widen),
             "arith.extf" => small(&source).map(Conversion::Read),
@@ -248,7 +255,7 @@ fn rewrite(operation: OperationRef<'_, '_>, conversion: &Conversion, used: &mut 
             match target.r#type().to_string().as_str() {
                 "f32" => value,
                 "f64" => build.value("arith.extf", &[value], "f64", &[])?,
-                ty => match FORMATS.iter().find(|other| other.mlir == ty && other.table.is_some()) {
+                ty => match small(ty) {
                     Some(other) => {
                         let wide = build.value("arith.extf", &[value], "f64", &[])?;
                         make(&build, other, wide, 0, used)?
@@ -261,10 +268,7 @@ fn rewrite(operation: OperationRef<'_, '_>, conversion: &Conversion, used: &mut 
         Conversion::Whole(intrinsic) => {
             let (source, ty) = (source()?, target.r#type().to_string());
             let from = source.r#type().to_string();
-            let narrow = FORMATS
-                .iter()
-                .find(|format| format.mlir == from && format.table.is_some());
-            let (source, from) = match (narrow, from.as_str()) {
+            let (source, from) = match (small(&from), from.as_str()) {
                 (Some(format), _) => (read(&build, format, source, used)?, "f32".to_owned()),
                 (_, from) if from.contains("f16") => {
                     let wide = from.replace("bf16", "f32").replace("f16", "f32");
@@ -285,10 +289,9 @@ fn rewrite(operation: OperationRef<'_, '_>, conversion: &Conversion, used: &mut 
         }
         Conversion::Make(format, from_integer) => {
             let source = source()?;
-            let wide = match (from_integer, source.r#type().to_string().as_str()) {
-                (Some(name), _) => build.value(name, &[source], "f64", &[])?,
-                (None, "f64") => source,
-                (None, _) => build.value("arith.extf", &[source], "f64", &[])?,
+            let wide = match from_integer {
+                Some(name) => build.value(name, &[source], "f64", &[])?,
+                None => double(&build, source, used)?,
             };
             make(&build, format, wide, rounding(operation), used)?
         }
@@ -300,6 +303,22 @@ fn rewrite(operation: OperationRef<'_, '_>, conversion: &Conversion, used: &mut 
         mlirOperationDestroy(operation.to_raw());
     }
     Ok(())
+}
+
+/// A float of any format, which f64 holds exactly. To go through a longer one on the way to a shorter one is left out before
+/// this, so that a float of 8 bits may become one of 6 at once.
+fn double<'c: 'a, 'a>(
+    build: &Builder<'c, 'a>,
+    source: Value<'c, 'a>,
+    used: &mut BTreeSet<&'static str>,
+) -> Result<Value<'c, 'a>> {
+    let ty = source.r#type().to_string();
+    let source = match small(&ty) {
+        Some(format) => read(build, format, source, used)?,
+        None if ty == "f64" => return Ok(source),
+        None => source,
+    };
+    build.value("arith.extf", &[source], "f64", &[])
 }
 
 /// An f64 in a format, rounded in the direction of MLIR's number `mode`.

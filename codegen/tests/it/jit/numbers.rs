@@ -217,6 +217,131 @@ fn floats_of_6_and_4_bits_are_those_of_the_codec() {
     }
 }
 
+/// Every float: its name in MLIR, its bits, and its codec, where it is not the host's own.
+const FLOATS: [(&str, u32, Option<FloatFormat>); 9] = [
+    ("f64", 64, None),
+    ("f32", 32, Some(FloatFormat::F32)),
+    ("f16", 16, Some(FloatFormat::F16)),
+    ("bf16", 16, Some(FloatFormat::BF16)),
+    ("f8E4M3FN", 8, Some(FloatFormat::E4M3)),
+    ("f8E5M2", 8, Some(FloatFormat::E5M2)),
+    ("f6E3M2FN", 6, Some(FloatFormat::E3M2)),
+    ("f6E2M3FN", 6, Some(FloatFormat::E2M3)),
+    ("f4E2M1FN", 4, Some(FloatFormat::E2M1)),
+];
+
+/// The code of a number, to nearest even.
+fn code(format: Option<FloatFormat>, value: f64) -> u64 {
+    format.map_or(value.to_bits(), |format| {
+        format.encode(value, Rounding::NearestEven, Overflow::Special)
+    })
+}
+
+fn value(format: Option<FloatFormat>, code: u64) -> f64 {
+    format.map_or(f64::from_bits(code), |format| format.decode(code))
+}
+
+#[test]
+fn every_float_that_was_loaded_becomes_every_other_at_once_and_through_a_third() {
+    for (from, width, source) in FLOATS {
+        // Every code of 8 bits and less; of more, numbers between those of 8 bits.
+        let codes: Vec<u64> = (0..256)
+            .map(|n| match width {
+                ..=8 => n & ((1 << width) - 1),
+                _ => code(source, FloatFormat::E5M2.decode(n) * 1.09375),
+            })
+            .collect();
+        let (mut body, mut paths) = (String::new(), vec![]);
+        let ends = FLOATS.into_iter().filter(|(to, ..)| *to != from);
+        for (end, middle) in ends.flat_map(|end| FLOATS.map(|middle| (end, middle))) {
+            // Through the end itself is at once.
+            let steps = if middle == end { vec![end] } else { vec![middle, end] };
+            let (mut last, mut ty, mut bits) = ("%x".to_owned(), from, width);
+            let mut text = String::new();
+            // No operation leads from a format to another of as many bits.
+            let possible = steps.iter().enumerate().all(|(i, (to, to_bits, _))| {
+                let at = paths.len();
+                let name = if *to_bits < bits { "arith.truncf" } else { "arith.extf" };
+                let possible = *to_bits != bits;
+                text += &format!("%v{at}_{i} = {name} {last} : {ty} to {to}\n");
+                (last, ty, bits) = (format!("%v{at}_{i}"), to, *to_bits);
+                possible
+            });
+            if possible {
+                let at = paths.len();
+                text += &format!("%b{at} = arith.bitcast {last} : {ty} to i{bits}\n");
+                let word = match bits {
+                    64 => format!("%b{at}"),
+                    _ => {
+                        text += &format!("%w{at} = arith.extui %b{at} : i{bits} to i64\n");
+                        format!("%w{at}")
+                    }
+                };
+                text += &format!(
+                    "%at{at} = arith.constant {at} : index\nmemref.store {word}, %Y[%at{at}, %i] : memref<?x256xi64>\n"
+                );
+                body += &text;
+                paths.push(steps);
+            }
+        }
+        let storage = width.max(8);
+        let load = match width {
+            ..8 => format!(
+                "%byte = memref.load %X[%i] : memref<256xi8>\n%own = arith.trunci %byte : i8 to i{width}\n\
+                 %x = arith.bitcast %own : i{width} to {from}"
+            ),
+            _ => format!("%x = memref.load %X[%i] : memref<256x{from}>"),
+        };
+        let (element, dtype) = match from {
+            "f64" => (from, DType::F64),
+            "f32" => (from, DType::F32),
+            "f16" => (from, DType::F16),
+            "bf16" => (from, DType::Bf16),
+            "f8E4M3FN" => (from, DType::E4m3),
+            "f8E5M2" => (from, DType::E5m2),
+            _ => ("i8", DType::I8),
+        };
+        let text = format!(
+            "func.func @f(%X: memref<256x{element}>, %Y: memref<?x256xi64>) {{
+               %c0 = arith.constant 0 : index
+               %c1 = arith.constant 1 : index
+               %c256 = arith.constant 256 : index
+               scf.for %i = %c0 to %c256 step %c1 {{
+                 {load}
+                 {body}
+               }}
+               return
+             }}"
+        );
+        let mut input: Vec<u8> = codes
+            .iter()
+            .flat_map(|code| code.to_le_bytes().into_iter().take(storage as usize / 8))
+            .collect();
+        let mut output = vec![0; 8 * 256 * paths.len()];
+        let mut args = [
+            Arg::Array(Array::row_major(&mut input, dtype, &[256]).unwrap()),
+            Arg::Array(Array::row_major(&mut output, DType::I64, &[paths.len(), 256]).unwrap()),
+        ];
+        compile(&text, "f").unwrap().call(&mut args).unwrap();
+        let mut found = output.chunks(8);
+        for steps in &paths {
+            for &own in &codes {
+                let start = value(source, own);
+                let (mut want, mut format) = (start, source);
+                for &(_, _, next) in steps {
+                    (want, format) = (value(next, code(next, want)), next);
+                }
+                let word = found.next().unwrap();
+                let found = value(format, u64::from_le_bytes(word.try_into().unwrap()));
+                assert!(
+                    want.to_bits() == found.to_bits() || want.is_nan() && found.is_nan(),
+                    "{start} of {from} through {steps:?}: expected {want}, found {found}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn integers_convert_to_and_from_8_bit_floats() {
     let source = "

@@ -163,12 +163,10 @@ fn specialize<'c>(kernel: Kernel<'c, 'c>) -> Result<(), String> {
         if op.is::<WarpSpecialize>() {
             return Err("the program has roles already".to_owned());
         }
-        let all = threads + PRODUCER_THREADS;
-        if let Some((held, left)) = op
+        let sums = op
             .cast::<Wgmma>()
-            .and_then(|product| accumulator_tensor(product.acc().r#type()))
-            .and_then(|acc| lacks_registers(acc, all))
-        {
+            .and_then(|product| accumulator_tensor(product.acc().r#type()));
+        if let Some((held, left)) = sums.and_then(|acc| lacks_registers(acc, threads + PRODUCER_THREADS)) {
             return Err(format!(
                 "with {PRODUCER_THREADS} more threads each would have {left} registers, of which the sums of a product take {held}"
             ));

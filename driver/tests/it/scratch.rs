@@ -1,10 +1,8 @@
 //! What warps tell each other in reductions and scans goes through shared memory without bank conflicts, whichever axis it is
 //! along.
 use crate::support::*;
-use girih::compile::{Options, compile};
 use girih_core::dtype::DType;
-use girih_runtime::{Program, launch::HostValue};
-use girih_sim::{Simulator, profile};
+use girih_runtime::launch::HostValue;
 
 /// An op that tells warps something, on a tile of rows and columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,29 +107,17 @@ fn wasted(told: Told, dtype: DType, threads: usize, shape: (usize, usize)) -> u6
         result.0, result.1
     );
     let what = format!("{told:?} of {rows}x{columns} {element}, {threads} threads");
-    let compiled = compile(source.as_bytes(), "told.mlir", &Options::default()).unwrap_or_else(|failure| {
-        let said: Vec<_> = failure.messages.iter().map(ToString::to_string).collect();
-        panic!("{what}: {}\n{source}", said.join("\n"))
-    });
-    let ptx = String::from_utf8(compiled.content).expect("PTX is text");
-    let program = Program::new(ptx, compiled.manifest.expect("a manifest")).expect("a manifest that fits its PTX");
-    let mut device = Simulator::new();
-    device.set_profile(profile::Options {
-        banks: true,
-        ..profile::Options::default()
-    });
+    let program = launchable(compiled(&source));
     // Sums stay where every format here is exact.
     let x = noise(1, -1, 1);
     let values: [HostValue; 2] = [
         matrix(dtype, rows, columns, &x),
         matrix(dtype, result.0, result.1, |_, _| 77.0),
     ];
-    let after = run_on(&mut device, &program, None, &values);
+    let (after, banks) = run_counting_banks(&program, &values);
     let got = after.last().and_then(as_array).expect("an array");
     assert_elements(&what, got, |r, c| told.want(shape, (r, c), &x));
-    let profile = device.take_profile().expect("a profile");
-    let banks = profile.launches[0].banks.as_ref().expect("banks are counted");
-    banks.total.wasted_wavefronts
+    banks.wasted_wavefronts
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Compiling, launching and comparing, for all tests here.
-use girih::compile::{Options, compile};
+use girih::compile::{Compiled, Options, compile};
 use girih_codegen::ptxas::Ptxas;
 use girih_core::{dtype::DType, number};
 use girih_runtime::{
@@ -8,7 +8,10 @@ use girih_runtime::{
     launch::{HostValue, Session},
     spec::Scalar,
 };
-use girih_sim::Simulator;
+use girih_sim::{
+    Simulator,
+    profile::{self, banks::Cost},
+};
 use std::{io::Write as _, sync::Once};
 
 /// Says once that there is no ptxas.
@@ -27,17 +30,41 @@ pub fn selection<T>(cases: Vec<T>, step: usize) -> impl Iterator<Item = T> {
     cases.into_iter().step_by(step)
 }
 
+/// Compiles to PTX, and keeps what is said on the way.
+pub fn compiled(source: &str) -> Compiled {
+    compile(source.as_bytes(), "kernel.mlir", &Options::default()).unwrap_or_else(|failure| {
+        let said: Vec<_> = failure.messages.iter().map(ToString::to_string).collect();
+        panic!("{}\n{source}", said.join("\n"))
+    })
+}
+
+/// PTX as a program that can be launched.
+pub fn launchable(compiled: Compiled) -> Program {
+    let ptx = String::from_utf8(compiled.content).expect("PTX is text");
+    Program::new(ptx, compiled.manifest.expect("tile kernels have a manifest")).expect("a manifest that fits its PTX")
+}
+
+/// Runs the one kernel of a program: its arguments afterwards, and what its accesses to shared memory cost in all.
+pub fn run_counting_banks(program: &Program, values: &[HostValue]) -> (Vec<HostValue>, Cost) {
+    let mut device = Simulator::new();
+    device.set_profile(profile::Options {
+        banks: true,
+        ..profile::Options::default()
+    });
+    let after = run_on(&mut device, program, None, values);
+    let profile = device.take_profile().expect("a profile");
+    let banks = profile.launches[0].banks.as_ref().expect("banks are counted");
+    (after, banks.total)
+}
+
 /// Compiles to PTX. Where ptxas is found it must take the text without a warning: no serialised wgmma, no ignored
 /// setmaxnreg; and nothing may spill.
 pub fn program(source: &str) -> Program {
-    let compiled = compile(source.as_bytes(), "kernel.mlir", &Options::default()).unwrap_or_else(|failure| {
-        let said: Vec<_> = failure.messages.iter().map(ToString::to_string).collect();
-        panic!("{}\n{source}", said.join("\n"))
-    });
-    let ptx = String::from_utf8(compiled.content).expect("PTX is text");
+    let program = launchable(compiled(source));
+    let ptx = program.ptx();
     match Ptxas::find(None) {
         Ok(ptxas) => {
-            let cubin = ptxas.assemble(&ptx, "sm_90a").unwrap_or_else(|e| panic!("{e}\n{ptx}"));
+            let cubin = ptxas.assemble(ptx, "sm_90a").unwrap_or_else(|e| panic!("{e}\n{ptx}"));
             assert!(
                 cubin.report.warnings.is_empty(),
                 "{:#?}\n{source}",
@@ -56,7 +83,7 @@ pub fn program(source: &str) -> Program {
             let _ = writeln!(std::io::stderr(), "nothing is assembled: {error}");
         }),
     }
-    Program::new(ptx, compiled.manifest.expect("tile kernels have a manifest")).expect("a manifest that fits its PTX")
+    program
 }
 
 /// Runs one kernel on the simulator and gives its arguments as they are afterwards.

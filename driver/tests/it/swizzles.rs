@@ -1,10 +1,8 @@
 //! What `tile-swizzle-shared` says of the bank conflicts of whole tiles is what the simulator counts, and the tiles arrive.
 use crate::support::*;
-use girih::compile::{Options, compile};
 use girih_core::dtype::DType;
 use girih_ir::diag::Severity;
-use girih_runtime::{Program, launch::HostValue};
-use girih_sim::{Simulator, profile};
+use girih_runtime::launch::HostValue;
 
 /// Elements of a thread, lanes and warps, each along rows and columns, and the axis that is fast.
 type Blocks = ([u64; 2], [u64; 2], [u64; 2], usize);
@@ -63,37 +61,26 @@ fn check(dtype: DType, (rows, columns): (usize, usize), swizzle: &str, (from, to
 }}
 "
     );
-    let compiled = compile(source.as_bytes(), "through.mlir", &Options::default()).unwrap_or_else(|failure| {
-        let said: Vec<_> = failure.messages.iter().map(ToString::to_string).collect();
-        panic!("{}\n{source}", said.join("\n"))
-    });
+    let compiled = compiled(&source);
     let on_buffer: Vec<&str> = (compiled.messages.iter())
         .filter(|m| m.severity == Severity::Remark && m.place.as_ref().is_some_and(|(_, line, _)| *line == 6))
         .map(|m| m.text.as_str())
         .collect();
     assert!(on_buffer.len() <= 1, "{on_buffer:?}\n{source}");
-    let remark = on_buffer.first().copied();
-    let ptx = String::from_utf8(compiled.content).expect("PTX is text");
-    let program = Program::new(ptx, compiled.manifest.expect("a manifest")).expect("a manifest that fits its PTX");
-    let mut device = Simulator::new();
-    device.set_profile(profile::Options {
-        banks: true,
-        ..profile::Options::default()
-    });
+    let remark = on_buffer.first().map(|text| text.to_string());
+    let program = launchable(compiled);
     let x = noise(3, -8, 8);
     let values: [HostValue; 2] = [
         matrix(dtype, rows, columns, &x),
         matrix(dtype, rows, columns, |_, _| 77.0),
     ];
-    let after = run_on(&mut device, &program, None, &values);
+    let (after, banks) = run_counting_banks(&program, &values);
     assert_elements(&source, after.last().and_then(as_array).expect("an array"), x);
-    let profile = device.take_profile().expect("a profile");
-    let banks = profile.launches[0].banks.as_ref().expect("banks are counted");
-    assert_eq!(said(remark), banks.total.worst_degree, "{remark:?}\n{source}");
+    assert_eq!(said(remark.as_deref()), banks.worst_degree, "{remark:?}\n{source}");
     if swizzle == "auto" {
         assert!(remark.is_some(), "{source}");
     }
-    banks.total.wavefronts
+    banks.wavefronts
 }
 
 #[test]

@@ -96,12 +96,11 @@ pub(crate) fn exchanged_bytes<'c>(
 
 /// What is loaded of that which an op takes, through ops on elements.
 fn loaded_for<'c>(op: OperationRef<'c, 'c>) -> Vec<V<'c>> {
-    let (mut open, mut seen, mut found) = (op.operand_values(), vec![], vec![]);
+    let (mut open, mut seen, mut found) = (op.operand_values(), BTreeSet::new(), vec![]);
     while let Some(v) = open.pop() {
-        let Some(by) = v.defining_op().filter(|by| !seen.contains(by)) else {
+        let Some(by) = v.defining_op().filter(|by| seen.insert(by.to_raw().ptr as usize)) else {
             continue;
         };
-        seen.push(by);
         if by.is::<Load>() {
             found.push(v);
         } else if by.is_pure() && by.region_count() == 0 && v.r#type().is_ranked_tensor_type() {
